@@ -1,0 +1,76 @@
+"""The console command `demur`.
+
+Results go to stdout, progress to stderr. Exit codes: 0 done; 1 the run failed; 2 the user's mistake (one line); 3
+stopped at a budget, can be continued; 4 done, but some cases failed; 130 interrupted, can be continued.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+import click
+import typer
+
+from demur.commands import ask, catalogue, compile, evaluate, export, quickstart, score
+from demur.console import err
+from programs.errors import DemurError, InputError
+
+FAILED, MISTAKE, AT_BUDGET, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
+
+app = typer.Typer(
+    name="demur",
+    help="Debate programs on DSPy: compile them, evaluate them, export their prompts.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (
+    quickstart.quickstart,
+    ask.ask,
+    evaluate.evaluate,
+    score.score,
+    compile.compile,
+    export.export,
+    catalogue.programs,
+    catalogue.benchmarks,
+):
+    app.command()(command)
+
+
+@app.callback()
+def _options(verbose: bool = typer.Option(False, "--verbose", "-v", help="Show what DSPy and the servers say.")) -> None:
+    logging.getLogger().setLevel(logging.INFO if verbose else logging.ERROR)
+    logging.getLogger("dspy").setLevel(logging.INFO if verbose else logging.ERROR)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code; a user's mistake is one line on stderr."""
+    try:
+        return typer.main.get_command(app).main(arguments, prog_name="demur", standalone_mode=False) or 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as mistake:
+        err.print(f"demur: {' '.join(mistake.format_message().split())}", markup=False)
+        return MISTAKE
+    except InputError as mistake:
+        err.print(f"demur: {mistake}", markup=False)
+        return MISTAKE
+    except DemurError as failure:
+        err.print(f"demur: {failure}", markup=False)
+        return FAILED
+    except (KeyboardInterrupt, click.Abort):
+        err.print("demur: interrupted; the same command continues where it stopped", markup=False)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone; a second failure when Python flushes stdout at exit is no news either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED

@@ -1,0 +1,87 @@
+"""`demur ask`: one question, with the debate shown as it happens."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from demur.commands import options as o
+from demur.console import SIMULATED, err, out, print_json
+from demur.setup import ModelOptions, build_program
+from programs import Session, Turn, playing
+
+
+def ask(
+    question: Annotated[str, typer.Option("--question", "-q", metavar="TEXT", help="The question.")],
+    program: o.ProgramName = None,
+    image: Annotated[Path | None, typer.Option(metavar="FILE", help="The picture that it is about.")] = None,
+    compiled: o.Compiled = None,
+    set_: o.Set = None,
+    imitation: o.Imitation = None,
+    model: o.Model = None,
+    model_for: o.ModelFor = None,
+    api_base: o.ApiBase = None,
+    temperature: o.Temperature = None,
+    max_tokens: o.MaxTokens = None,
+    timeout_s: o.TimeoutS = 120.0,
+    retries: o.Retries = 3,
+    seed: o.Seed = 0,
+    as_json: o.AsJson = False,
+) -> None:
+    """Ask PROGRAM one question; prints the debate turn by turn, then the verdict and the interpretation."""
+    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
+    models = ModelOptions(
+        model, tuple(model_for or ()), api_base, temperature, max_tokens, timeout_s, retries, seed=seed
+    )
+
+    async def show(case_id: str, turn: Turn) -> None:
+        if not as_json:
+            print_turn(turn)
+
+    with models.used_by(debate), playing(Session("ask", on_turn=show)):
+        result = debate(question=question, **({"image": image} if image else {}))
+    failure, interpretation = result.failure, result.get("interpretation")
+    if as_json:
+        print_json(
+            {
+                "answer": result.answer,
+                "reason": result.reason,
+                "outcome": result.get("outcome"),
+                "contested": result.get("contested", False),
+                "failure": failure.model_dump() if failure else None,
+                "interpretation": interpretation.model_dump() if interpretation else None,
+                "transcript": result.transcript.to_list(),
+                "usage": result.transcript.usage.model_dump(),
+                "simulated": any(turn.model == "simulated" for turn in result.transcript),
+            }
+        )
+    elif failure is None:
+        ending = " (contested: the judge contradicts itself)" if result.get("contested") else ""
+        out.print(f"\nverdict: {result.answer}, by {result.outcome}{ending}\n{result.reason}", markup=False)
+        if interpretation is not None:
+            out.print(_interpretation(interpretation), markup=False)
+        if any(turn.model == "simulated" for turn in result.transcript):
+            out.print(SIMULATED, style="yellow")
+    if failure is not None:
+        err.print(f"demur: no answer: {failure.kind}: {failure.reason}", markup=False)
+        raise typer.Exit(1)
+
+
+def print_turn(turn: Turn) -> None:
+    """One turn as text: who, when, and what was said."""
+    out.print(f"[bold]{turn.role}[/bold] {turn.stage}, round {turn.round}")
+    if turn.failure is not None:
+        out.print(f"  failed: {turn.failure.kind}: {turn.failure.reason}", markup=False)
+    for name, value in (turn.output or {}).items():
+        out.print(f"  {name}: {value}", markup=False)
+
+
+def _interpretation(found) -> str:
+    if not found.hallucinated:
+        where = f" ({found.region})" if found.region else ""
+        return f"interpretation: no hallucination; {' and '.join(found.claimed_by)} saw the object{where}"
+    parts = [f"interpretation: hallucinated by {' and '.join(found.claimed_by)}"]
+    parts += [f"region: {found.region}"] if found.region else []
+    parts += [f"really there: {found.actual_object}"] if found.actual_object else []
+    parts += [f"cause: {found.cause}"] if found.cause else []
+    return "; ".join(parts)

@@ -1,0 +1,88 @@
+"""`demur compile`: tune a program's prompts and demonstrations on a benchmark."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from demur.commands import options as o
+from demur.compilation import compile_to
+from demur.console import SIMULATED, evaluation_json, evaluation_table, out, print_json, progress_bar
+from demur.setup import ModelOptions, build_program, load_cases
+from evals.benchmarks.base import Benchmark, Case
+from optimizers import Settings, split_by_group
+from programs import InputError
+
+
+def compile(
+    path: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the compiled program.")],
+    program: o.ProgramName = None,
+    benchmark: o.BenchmarkName = "scenes",
+    strategy: Annotated[str, typer.Option(metavar="S", help="few-shot or instructions.")] = "few-shot",
+    train: Annotated[list[str] | None, typer.Option(metavar="FILE", help="Data to tune on.")] = None,
+    val: Annotated[list[str] | None, typer.Option(metavar="FILE", help="Data to measure on; default: half.")] = None,
+    data: o.Data = None,
+    images: o.Images = None,
+    limit: Annotated[int, typer.Option(min=2, help="Cases to tune on, and as many to measure on.")] = 60,
+    compiled: o.Compiled = None,
+    set_: o.Set = None,
+    imitation: o.Imitation = None,
+    model: o.Model = None,
+    model_for: o.ModelFor = None,
+    api_base: o.ApiBase = None,
+    temperature: o.Temperature = None,
+    max_tokens: o.MaxTokens = None,
+    timeout_s: o.TimeoutS = 120.0,
+    retries: o.Retries = 3,
+    price: o.Price = None,
+    seed: o.Seed = 0,
+    concurrency: o.Concurrency = 16,
+    max_demos: Annotated[int, typer.Option(min=1, help="few-shot: demonstrations per role and stage.")] = 4,
+    breadth: Annotated[int, typer.Option(min=2, help="instructions: proposals per role and round.")] = 4,
+    depth: Annotated[int, typer.Option(min=1, help="instructions: rounds of proposals.")] = 2,
+    as_json: o.AsJson = False,
+) -> None:
+    """Tune PROGRAM on a benchmark, measure it before and after, and write the compiled program."""
+    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
+    found, train_cases, val_cases = _parts(benchmark, train or data or [], val or [], images, limit, seed)
+    models = ModelOptions(
+        model, tuple(model_for or ()), api_base, temperature, max_tokens, timeout_s, retries, price, concurrency, seed
+    )
+    settings = Settings(max_demos=max_demos, breadth=breadth, depth=depth, concurrency=concurrency)
+    with models.used_by(debate), progress_bar("compile") as on_case:
+        done = compile_to(
+            path, debate, found, strategy, train_cases, val_cases, seed=seed, settings=settings, on_case=on_case
+        )
+    if as_json:
+        print_json(
+            {
+                "compiled": str(path),
+                "strategy": strategy,
+                "before": evaluation_json(done.before),
+                "after": evaluation_json(done.after),
+                "report": done.report.model_dump(mode="json"),
+            }
+        )
+        return
+    if done.report.simulated:
+        out.print(SIMULATED, style="yellow")
+    out.print(evaluation_table([("before", done.before), ("after", done.after)], found.headline))
+    usage = done.report.usage
+    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on; tuning made {usage.calls:,} calls")
+    out.print(f"compiled: {path}", markup=False)
+
+
+def _parts(
+    benchmark: str, train: list[str], val: list[str], images: Path | None, limit: int, seed: int
+) -> tuple[Benchmark, list[Case], list[Case]]:
+    """Training and validation cases that share no picture."""
+    if benchmark == "scenes":
+        found, train_cases = load_cases(benchmark, train or ["train"], limit=limit, seed=seed)
+        return found, train_cases, load_cases(benchmark, val or ["validation"], limit=limit, seed=seed)[1]
+    if not val:
+        found, cases = load_cases(benchmark, train, images=images, limit=2 * limit, seed=seed)
+        return found, *split_by_group(cases, 0.5, seed)
+    if not train:
+        raise InputError("--val was given without --train; give both, or only --train to have it split in halves")
+    found, train_cases = load_cases(benchmark, train, images=images, limit=limit, seed=seed)
+    return found, train_cases, load_cases(benchmark, val, images=images, limit=limit, seed=seed)[1]

@@ -1,0 +1,116 @@
+"""What people see: results on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from evals.evaluate import Evaluation
+from evals.intervals import Interval
+from evals.records import Record
+from evals.runner import Progress as RunProgress
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+SIMULATED = (
+    "simulated: the answers come from the simulated model. The figures show that the machinery works, "
+    "never that a method does."
+)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on stdout."""
+    out.file.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[Record, RunProgress], None]]:
+    """A progress bar on stderr; call what it yields for each finished case."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(label, total=None, note="")
+
+        def update(record: Record, progress: RunProgress) -> None:
+            cost = "" if not progress.cost_usd else f" ${progress.cost_usd:.2f}"
+            bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                note=f"{progress.failed} failed, {progress.calls} calls{cost}",
+            )
+
+        yield update
+
+
+def percent(value: float | None, interval: Interval | None = None) -> str:
+    """A ratio for a person: `87.5 (86.1-88.9)`; `n/a` where it is undefined."""
+    if value is None:
+        return "n/a"
+    return f"{100 * value:.1f}" + (f" ({100 * interval.low:.1f}-{100 * interval.high:.1f})" if interval else "")
+
+
+def per_case(total: float | None, cases: int, digits: int = 1) -> str:
+    return "n/a" if total is None or not cases else f"{total / cases:,.{digits}f}"
+
+
+def evaluation_table(rows: Sequence[tuple[str, Evaluation]], metrics: Sequence[str]) -> Table:
+    """One row per evaluation: metrics in percent with 95 % intervals, and what a question costs."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("program", *metrics, "answered", "calls/q", "tokens/q", "$/q"):
+        table.add_column(column, justify="left" if column == "program" else "right")
+    for label, evaluation in rows:
+        score, usage = evaluation.score, evaluation.usage
+        cases = score.counts["cases"]
+        failed = cases - evaluation.progress.failed
+        tokens = (
+            None
+            if usage.prompt_tokens is None or usage.completion_tokens is None
+            else usage.prompt_tokens + usage.completion_tokens
+        )
+        table.add_row(
+            label,
+            *(percent(score.metrics.get(name), evaluation.intervals.get(name)) for name in metrics),
+            f"{failed:,} of {cases:,}",
+            per_case(usage.calls, cases),
+            per_case(tokens, cases, 0),
+            per_case(usage.cost_usd, cases, 4),
+        )
+    return table
+
+
+def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """An evaluation as one JSON object; nothing is rounded."""
+    run, score = evaluation.run, evaluation.score
+    return {
+        "run": str(run.folder),
+        "program": run.spec.program,
+        "benchmark": run.spec.benchmark,
+        "models": run.spec.models,
+        "simulated": run.spec.simulated,
+        "finished": run.finished,
+        "stopped": evaluation.progress.stopped,
+        "scoring": score.scoring,
+        "metrics": score.metrics,
+        "intervals": {
+            name: None if interval is None else [interval.low, interval.high]
+            for name, interval in evaluation.intervals.items()
+        },
+        "counts": score.counts,
+        "by_tag": score.by_tag,
+        "outcomes": evaluation.outcomes,
+        "usage": evaluation.usage.model_dump(),
+    }

@@ -1,0 +1,104 @@
+"""Numbers as people read them. Nothing is rounded before it gets here."""
+
+from __future__ import annotations
+
+from evals.intervals import Interval
+
+NOTHING = "–"
+"""Stands for a number that is undefined or not known."""
+
+_DECIMAL = frozenset({"ece", "ace", "mce", "adaptive_ece", "brier", "nll", "aurc", "log_loss"})
+"""Metrics that the literature gives as decimals; all others are shown in percent."""
+
+_NAMES = {
+    "f1": "F1",
+    "em": "EM",
+    "ece": "ECE",
+    "ace": "ACE",
+    "mce": "MCE",
+    "nll": "NLL",
+    "auroc": "AUROC",
+    "aurc": "AURC",
+    "cost_usd": "Cost",
+    "wall_s": "Time",
+}
+
+
+def title_of(name: str) -> str:
+    """The name of a metric, role or outcome as a heading.
+
+    >>> title_of("yes_ratio"), title_of("f1"), title_of("debater_a")
+    ('Yes ratio', 'F1', 'Debater a')
+    """
+    spaced = name.replace("_", " ")
+    return _NAMES.get(name) or spaced[:1].upper() + spaced[1:]
+
+
+def is_percent(metric: str) -> bool:
+    """Whether a metric is shown in percent."""
+    return metric not in _DECIMAL
+
+
+def metric(name: str, value: float | None, cases: int = 0) -> str:
+    """A metric, with as many digits as so many cases can carry.
+
+    >>> metric("accuracy", 2614 / 3000, 3000), metric("accuracy", 0.5, 20), metric("ece", 0.0983)
+    ('87.13 %', '50.0 %', '0.098')
+    """
+    if value is None:
+        return NOTHING
+    return f"{_digits(name, value, cases)} %" if is_percent(name) else _digits(name, value, cases)
+
+
+def interval(name: str, between: Interval | None, cases: int = 0) -> str:
+    """The ends of an interval, in the unit of its metric."""
+    if between is None:
+        return NOTHING
+    return f"{_digits(name, between.low, cases)} – {_digits(name, between.high, cases)}"
+
+
+def cost(name: str, value: float | None) -> str:
+    """What a question costs: `calls`, `tokens`, `cost_usd` or `wall_s`.
+
+    >>> cost("calls", 2.134), cost("tokens", 1840.5), cost("cost_usd", 0.00123), cost("wall_s", 1.5)
+    ('2.13', '1,840', '$0.0012', '1.5 s')
+    """
+    if value is None:
+        return NOTHING
+    if name == "cost_usd":
+        return money(value)
+    if name == "tokens":
+        return f"{value:,.0f}"
+    return f"{value:,.2f}" if name == "calls" else f"{value:,.1f} s"
+
+
+def cost_interval(name: str, between: Interval | None) -> str:
+    """The ends of the interval of a cost."""
+    return NOTHING if between is None else f"{cost(name, between.low)} – {cost(name, between.high)}"
+
+
+def money(value: float | None) -> str:
+    """Dollars: cents from a dollar on, else two significant digits."""
+    if value is None:
+        return NOTHING
+    if value == 0:
+        return "$0"
+    if value >= 1:
+        return f"${value:,.2f}"
+    shown = f"{value:.2g}"
+    return "$" + (f"{value:.10f}".rstrip("0") if "e" in shown else shown)
+
+
+def count(value: int | None) -> str:
+    """A whole number with separators.
+
+    >>> count(2871)
+    '2,871'
+    """
+    return NOTHING if value is None else f"{value:,}"
+
+
+def _digits(name: str, value: float, cases: int) -> str:
+    if not is_percent(name):
+        return f"{value:.3f}"
+    return f"{100 * value:.{2 if cases >= 1000 else 1}f}"

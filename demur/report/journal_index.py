@@ -1,0 +1,126 @@
+"""Reading single cases of a run folder: where in its JSONL files the lines of each case are.
+
+A run may have more turns than fit into memory. Its files are read once to find the lines; then the lines of a case
+are read when it is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from evals.records import Record
+from evals.run import Run
+from programs.errors import DemurError
+from programs.transcript import Transcript, Turn
+
+_CASE_ID = re.compile(rb'\{"case_id": ?("(?:[^"\\]|\\.)*")')
+"""How the lines that demur writes begin; others are parsed whole."""
+
+
+class JournalIndex:
+    """Case id → its lines in one JSONL file whose objects have a `case_id`."""
+
+    def __init__(self, path: Path) -> None:
+        """Read `path` once; a file that is not there has no lines, a torn last line is left out.
+
+        Raises:
+            DemurError: if a line that is not the last one is damaged.
+        """
+        self.path = path
+        self._lines: dict[str, array[int]] = {}
+        for case_id, offset in _case_ids(path):
+            self._lines.setdefault(case_id, array("q")).append(offset)
+
+    def __iter__(self) -> Iterator[str]:
+        """The case ids in the order in which they come first."""
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def read(self, case_id: str) -> list[dict[str, Any]]:
+        """The objects of a case, in order; none for an unknown case. Raises `DemurError` if a line is damaged."""
+        if case_id not in self._lines:
+            return []
+        rows = []
+        with self.path.open("rb") as file:
+            for offset in self._lines[case_id]:
+                file.seek(offset)
+                rows.append(_object(self.path, offset, file.readline()))
+        return rows
+
+
+class RunIndex:
+    """The records and turns of a run, by case. What is appended later is not seen."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._records = JournalIndex(run.folder / "records.jsonl")
+        self._turns = JournalIndex(run.folder / "turns.jsonl")
+
+    def case_ids(self) -> list[str]:
+        """The finished cases, numbers in ids in the order of numbers, so that the order is the same for each run."""
+        return sorted(self._records, key=_natural)
+
+    def record(self, case_id: str) -> Record:
+        """The last record of a finished case."""
+        return Record.model_validate(self._records.read(case_id)[-1])
+
+    def turns(self, case_id: str) -> list[Turn]:
+        """All turns of a case in the order in which they finished, those included that were asked again."""
+        return [
+            Turn.model_validate({name: value for name, value in row.items() if name != "case_id"})
+            for row in self._turns.read(case_id)
+        ]
+
+
+def last_attempts(turns: list[Turn]) -> tuple[Transcript, list[Turn]]:
+    """The transcript of a case, as `Run.transcripts` has it, and the turns that were asked again later."""
+    last: dict[tuple[Any, ...], Turn] = {}
+    superseded = []
+    for turn in turns:
+        key = (turn.round, turn.role, turn.stage, turn.branch)
+        if key in last:
+            superseded.append(last[key])
+        last[key] = turn
+    return Transcript(sorted(last.values(), key=lambda turn: turn.round)), superseded
+
+
+def _case_ids(path: Path) -> Iterator[tuple[str, int]]:
+    if not path.exists():
+        return
+    offset = 0
+    with path.open("rb") as file:
+        for line in file:
+            if not line.endswith(b"\n"):
+                return
+            match = _CASE_ID.match(line)
+            case_id = json.loads(match[1]) if match else _object(path, offset, line).get("case_id")
+            if not isinstance(case_id, str):
+                raise DemurError(f"{path}: the line at byte {offset} names no case; expected a text `case_id`")
+            yield case_id, offset
+            offset += len(line)
+
+
+def _object(path: Path, offset: int, line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise DemurError(
+            f"{path}: the line at byte {offset} is damaged ({error}); restore the file from a copy"
+        ) from error
+    if not isinstance(value, dict):
+        raise DemurError(f"{path}: the line at byte {offset} holds {type(value).__name__}; expected a JSON object")
+    return value
+
+
+def _natural(case_id: str) -> list[tuple[int, int, str]]:
+    parts = re.split(r"([0-9]+)", case_id)  # text, digits, text, digits, …
+    digits = [part.lstrip("0") for part in parts]
+    return [(number % 2, len(digits[number]) if number % 2 else 0, digits[number] if number % 2 else part)
+            for number, part in enumerate(parts)]  # fmt: skip

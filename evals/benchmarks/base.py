@@ -1,0 +1,85 @@
+"""What a benchmark is: cases with truth, and the metrics that are computed over the records of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from evals.records import Record
+
+Scoring = Literal["strict", "compat"]
+"""`strict` reads answers as a person would; `compat` as the published script of the benchmark does."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question with its truth.
+
+    `id` is source/setting/question id: POPE's settings all number their rows 1 to 3000 and repeat question
+    texts, so neither is an identity.
+    """
+
+    id: str
+    question: str
+    label: str | list[str] | None
+    group: str
+    inputs: Callable[[], dict[str, Any]] = field(repr=False, compare=False)
+    """Makes the program's inputs; called when the case runs, so that a picture that cannot be read fails only
+    this case (it raises `InputError`)."""
+    image: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+    truth: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def content_hash(self) -> str:
+        content = [self.question, self.image, self.label]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The result of scoring records: every number unrounded, in [0, 1] where it is a ratio.
+
+    A metric that is undefined (nothing to average) is None, never 0.
+    """
+
+    scoring: Scoring
+    metrics: dict[str, float | None]
+    counts: dict[str, int]
+    by_tag: dict[str, dict[str, dict[str, float | None]]] = field(default_factory=dict)
+    """Tag name → tag value → metrics, for benchmarks that are scored apart as well as together."""
+
+
+class Benchmark(Protocol):
+    """What `evaluate`, `compile` and `score` need of a benchmark."""
+
+    name: str
+    description: str
+    task: str
+    """Which inputs its cases give to programs: `visual` (image, question) or `text` (question)."""
+    headline: tuple[str, ...]
+    """Names of the metrics that a one-line summary shows, the most important first."""
+
+    def load(
+        self,
+        data: Sequence[str | Path] = (),
+        *,
+        images: Path | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+        recorded: bool = False,
+    ) -> list[Case]:
+        """Read the cases. `recorded`: the pictures are not needed, since the turns are replayed."""
+        ...
+
+    def score(self, records: Sequence[Record], scoring: Scoring = "strict") -> Score:
+        """Score the records of a run, all in one denominator. Raises `InputError` if there are none."""
+        ...
+
+    def correct(self, record: Record, scoring: Scoring = "strict") -> bool | None:
+        """Whether one case counts as right; None if it is left out of accuracy (as `uncertain` in POPE-R)."""
+        ...

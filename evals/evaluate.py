@@ -1,0 +1,169 @@
+"""Evaluating a program on a benchmark, in one call: what the run is, the run itself, its score."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import dspy
+
+from evals.benchmarks.base import Benchmark, Case, Score, Scoring
+from evals.intervals import Interval
+from evals.metric_intervals import metric_intervals
+from evals.published import read_published_debates
+from evals.records import Record
+from evals.run import Run, RunFolder, RunSpec
+from evals.runner import Budget, Progress, Runner
+from programs import DebateProgram, InputError, Recording, Usage, name_of
+from programs.bridge import run_sync
+from programs.state import state_hash, state_of
+
+NO_BUDGET = Budget()
+RECORDED = "recorded"
+"""The model's name in a run that replays a recording."""
+_SETTINGS = ("temperature", "max_tokens", "max_completion_tokens", "top_p", "seed")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A run and what it scores."""
+
+    run: Run
+    progress: Progress
+    score: Score
+    intervals: dict[str, Interval | None]
+    """95 % intervals of the metrics, where one can be given."""
+    outcomes: dict[str, int]
+    """How the debates ended of which all turns are there."""
+    usage: Usage
+
+
+def evaluate(
+    program: DebateProgram,
+    benchmark: Benchmark,
+    cases: Sequence[Case],
+    out: Path,
+    *,
+    data: Iterable[str | Path] = (),
+    replay: Path | None = None,
+    scoring: Scoring = "strict",
+    seed: int = 0,
+    concurrency: int = 16,
+    budget: Budget = NO_BUDGET,
+    retry_failed: bool = False,
+    on_case: Callable[[Record, Progress], None] | None = None,
+) -> Evaluation:
+    """Run `program` on `cases` into the folder `out`, or continue the run that is there, and score it.
+
+    The model is `dspy.settings.lm`, or a role's own (`DebateProgram.use_models`). Blocks until the run is finished,
+    stopped by its budget (`progress.stopped` says so; call again to continue), or interrupted.
+
+    Args:
+        data: the files that the cases came from; their hashes are kept with the run.
+        replay: a recording instead of models: the folder of a run, or the file of published debates.
+
+    Raises:
+        InputError: if `out` holds a different run, there is no model, or the recording cannot be read.
+        RecordingError: if the recording does not fit the program.
+    """
+    recording = None if replay is None else read_recording(replay, cases)
+    spec = run_spec(program, benchmark, cases, data=data, replay=replay, seed=seed)
+    with RunFolder(out, spec) as folder:
+        runner = Runner(
+            program,
+            folder,
+            concurrency=concurrency,
+            budget=budget,
+            retry_failed=retry_failed,
+            replay=recording,
+            on_case=on_case,
+        )
+        progress = run_sync(runner.run(cases))
+    return summarise(Run(out), benchmark, progress, scoring)
+
+
+def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scoring = "strict") -> Evaluation:
+    """The score of the records that a run has so far. Raises `InputError` if it has none."""
+    records = list(run.records())
+    if not records:
+        raise InputError(f"{run.folder} holds no finished case: {progress.stopped or 'it was interrupted'}")
+    return Evaluation(
+        run=run,
+        progress=progress,
+        score=benchmark.score(records, scoring),
+        intervals=metric_intervals(records, benchmark, scoring),
+        outcomes=dict(Counter(record.outcome for record in records if record.outcome and not record.failed_turns)),
+        usage=Usage.sum(record.usage for record in records),
+    )
+
+
+def read_recording(path: Path, cases: Sequence[Case]) -> Recording:
+    """The recording at `path`: the folder of a run, or a file of published debates."""
+    if path.is_dir():
+        return Recording(Run(path).turns())
+    return read_published_debates(path, cases)
+
+
+def run_spec(
+    program: DebateProgram,
+    benchmark: Benchmark,
+    cases: Sequence[Case],
+    *,
+    data: Iterable[str | Path] = (),
+    replay: Path | None = None,
+    seed: int = 0,
+) -> RunSpec:
+    """What the run is. Raises `InputError` if a role has no model and nothing is replayed."""
+    lms = {} if replay is not None else _models(program)
+    return RunSpec(
+        program=name_of(program),
+        arguments=state_of(program).arguments,
+        state_hash=state_hash(program),
+        benchmark=benchmark.name,
+        data={Path(path).name: _file_hash(Path(path)) for path in data if Path(path).is_file()},
+        cases_hash=hash_of_cases(cases),
+        cases=len(cases),
+        models={role: lm.model for role, lm in lms.items()} or {"*": RECORDED},
+        replay=None if replay is None else _file_hash(replay / "turns.jsonl" if replay.is_dir() else replay),
+        seed=seed,
+        settings={
+            f"{role}.{name}": lm.kwargs[name]
+            for role, lm in lms.items()
+            for name in _SETTINGS
+            if lm.kwargs.get(name) is not None
+        },
+        simulated=any(lm.model == "simulated" for lm in lms.values()) or _replays_simulated(replay),
+        versions={name: version(name) for name in ("demur", "dspy")},
+    )
+
+
+def hash_of_cases(cases: Sequence[Case]) -> str:
+    """16 hex digits that identify the cases: their ids and contents, in order."""
+    contents = [[case.id, case.content_hash] for case in cases]
+    return hashlib.sha256(json.dumps(contents, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def _models(program: DebateProgram) -> dict[str, dspy.BaseLM]:
+    lms = {name: predictor.lm for name, predictor in program.named_predictors() if predictor.lm is not None}
+    if len(lms) < len(program.named_predictors()):
+        if dspy.settings.lm is None:
+            raise InputError("no model: give one with --model (or `dspy.configure(lm=...)`), or replay with --replay")
+        lms = {"*": dspy.settings.lm} | lms
+    return lms
+
+
+def _replays_simulated(replay: Path | None) -> bool:
+    return replay is not None and replay.is_dir() and Run(replay).spec.simulated
+
+
+def _file_hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error

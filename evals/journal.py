@@ -1,0 +1,122 @@
+"""Append-only JSONL files whose lines are on disk before they count, and survive a kill at any moment.
+
+Lines that arrive while an earlier write is being synced are written and synced together (group commit), so that
+durability costs one fsync per batch and not one per line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from programs.errors import DemurError
+
+
+class Journal:
+    """One JSONL file that is open for appending. Use it from one event loop."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("ab")
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"journal-{path.stem}")
+        self._pending: list[tuple[bytes, asyncio.Future[None]]] = []
+
+    async def append(self, line: str) -> None:
+        """Append one line (a JSON object without line breaks) and return when it is on disk.
+
+        Raises:
+            OSError: if it could not be written.
+        """
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[None] = loop.create_future()
+        self._pending.append((line.encode() + b"\n", written))
+        if len(self._pending) == 1:
+            loop.call_soon(self._flush, loop)
+        # A line that was handed over is written also if the waiting task is cancelled.
+        await asyncio.shield(written)
+
+    def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
+        batch, self._pending = self._pending, []
+        job = loop.run_in_executor(self._writer, self._write, [line for line, _ in batch])
+
+        def settle(job: asyncio.Future[None]) -> None:
+            error = job.exception()
+            for _, written in batch:
+                if not written.done():
+                    written.set_result(None) if error is None else written.set_exception(error)
+
+        job.add_done_callback(settle)
+
+    def _write(self, lines: list[bytes]) -> None:
+        self._file.write(b"".join(lines))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Wait for what is being written, and close the file."""
+        self._writer.shutdown(wait=True)
+        self._file.close()
+
+
+def read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a journal, in order; nothing if the file is not there. A torn last line is left out.
+
+    Raises:
+        DemurError: if a line that is not the last one is damaged.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            value = _object(line)
+            if value is not None:
+                yield value
+            elif file.read(1):
+                raise DemurError(
+                    f"{path}:{number}: the line is damaged and not the last one, so it is not the trace of an "
+                    "interrupted write. Restore the file from a copy, or start a new run."
+                )
+
+
+def mend_journal(path: Path) -> int:
+    """Cut a torn last line off and return how many bytes were cut; 0 if the file is whole or not there."""
+    if not path.exists():
+        return 0
+    whole = 0
+    with path.open("r+b") as file:
+        for line in file:
+            if _object(line) is not None:
+                whole += len(line)
+                continue
+            break
+        file.seek(0, os.SEEK_END)
+        size = file.tell()
+        if whole < size:
+            if b"\n" in _rest(file, whole):
+                raise DemurError(f"{path}: damaged after byte {whole}, and not only in its last line")
+            file.truncate(whole)
+            os.fsync(file.fileno())
+    return size - whole
+
+
+def _rest(file: Any, start: int) -> bytes:
+    """What follows the first line after `start`."""
+    file.seek(start)
+    file.readline()
+    return file.read()
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    """The object on a complete line; None if it is torn or is not one."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,194 @@
+"""The metrics of yes/no benchmarks, as pure functions over the records of a run.
+
+One denominator for all: a case without an answer stays in and counts as wrong (`strict`), or as a yes, which is what
+the published scripts make of it (`compat`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from evals.benchmarks.base import Score, Scoring
+from evals.reading import Language, Reading, read_verdict
+from evals.records import Record, Status
+from programs.errors import InputError
+from signatures import Verdict
+
+Metrics = dict[str, float | None]
+
+Outcome = Literal["tp", "fp", "tn", "fn", "unanswered_positive", "unanswered_negative", "uncertain", "unlabelled"]
+"""What became of a case. The first six are scored; `unanswered_*` has no verdict, `uncertain` no clear truth."""
+
+SCORED: tuple[Outcome, ...] = ("tp", "fp", "tn", "fn", "unanswered_positive", "unanswered_negative")
+FAILED: tuple[Status, ...] = tuple(status for status in get_args(Status) if status not in ("ok", "unparsed"))
+"""No answer came back at all; `unparsed` is an answer that is neither yes nor no."""
+
+
+def yes_no_score(
+    records: Sequence[Record], scoring: Scoring = "strict", *, languages: Sequence[Language] = ("en",)
+) -> Score:
+    """The metrics and counts of yes/no cases, together and, where a tag has several values, apart.
+
+    Metrics, in [0, 1], None where undefined. P are the scored cases with the label yes:
+
+    - `accuracy`: right answers / scored cases; `precision`: TP / (TP + FP); `recall`: TP / P; `f1`: their harmonic
+      mean, 0 where both are 0.
+    - `yes_ratio`: cases answered yes / cases; `strict` leaves `uncertain` cases out, `compat` has all rows of the
+      run, as the published scripts do.
+    - `answered`: cases with an answer, read strictly in both scorings / cases.
+    - `creativity_ratio`, `creativity_ratio_final` (visual-debate paper, table 3), if the truth knows `creativity`:
+      of the cases where it is 1, the share in which a debater said yes at some time, and in which the debate did.
+      The first is None if no answers of debaters are known.
+    - `cause_accuracy`, `region_accuracy`, if the truth knows `cause` or `region`: of the absent objects that a debater
+      claimed, the share whose interpretation names the true one; without an interpretation it is wrong.
+
+    Counts: `cases` = `scored` + `uncertain` + `unlabelled`; `scored` = `tp` + `fp` + `tn` + `fn` +
+    `unanswered_positive` + `unanswered_negative` (the last two are 0 in `compat`). Over all cases, read strictly in
+    both scorings: `unparsed`, `refused`, `truncated`, `provider_error`, `timeout`, `bad_input`; `failed` is the sum
+    without `unparsed`.
+
+    Raises:
+        InputError: there are no records, or a label is not `yes`, `no`, `uncertain` or None.
+    """
+    if not records:
+        raise InputError("nothing to score: there are no records; expected at least one finished case")
+    cases = [_Case.of(record, scoring, languages) for record in records]
+    outcomes = Counter(case.outcome for case in cases)
+    statuses = Counter(case.status for case in cases)
+    counts = {
+        "cases": len(cases),
+        "scored": sum(outcomes[name] for name in SCORED),
+        **{name: outcomes[name] for name in get_args(Outcome)},
+        "failed": sum(statuses[status] for status in FAILED),
+        "unparsed": statuses["unparsed"],
+        **{status.replace(" ", "_"): statuses[status] for status in FAILED},
+    }
+    by_tag = {
+        tag: {value: _metrics(part, scoring) for value, part in sorted(parts.items())}
+        for tag, parts in _split(cases).items()
+    }
+    return Score(scoring, _metrics(cases, scoring), counts, by_tag)
+
+
+def yes_no_correct(
+    record: Record, scoring: Scoring = "strict", *, languages: Sequence[Language] = ("en",)
+) -> bool | None:
+    """Whether the case was answered as its label says; None if the label is `uncertain` or there is none."""
+    outcome = outcome_of(record, scoring, languages=languages)
+    return outcome in ("tp", "tn") if outcome in SCORED else None
+
+
+def read_record(record: Record, scoring: Scoring = "strict", *, languages: Sequence[Language] = ("en",)) -> Reading:
+    """The verdict of a case. A case that failed has none; `compat` makes a yes of it."""
+    if record.status == "ok":
+        return read_verdict(record.answer, scoring, languages=languages, question=record.question)
+    return Reading("yes", "ok") if scoring == "compat" else Reading(None, record.status)
+
+
+def outcome_of(record: Record, scoring: Scoring = "strict", *, languages: Sequence[Language] = ("en",)) -> Outcome:
+    """What became of one case. Raises `InputError` if its label is not `yes`, `no`, `uncertain` or None."""
+    return _outcome(record, read_record(record, scoring, languages=languages).verdict)
+
+
+def claimed(record: Record) -> bool:
+    """Whether a debater said yes at some time."""
+    return any(answer == "yes" for answers in record.answers.values() for answer in answers)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A record and what was read from it, once for all metrics."""
+
+    record: Record
+    outcome: Outcome
+    verdict: Verdict | None
+    status: Status
+    """Of the strict reading, whatever the scoring."""
+
+    @classmethod
+    def of(cls, record: Record, scoring: Scoring, languages: Sequence[Language]) -> _Case:
+        strict = read_record(record, languages=languages)
+        verdict = strict.verdict if scoring == "strict" else read_record(record, scoring).verdict
+        return cls(record, _outcome(record, verdict), verdict, strict.status)
+
+
+def _outcome(record: Record, verdict: Verdict | None) -> Outcome:
+    match record.label:
+        case None:
+            return "unlabelled"
+        case "uncertain":
+            return "uncertain"
+        case "yes":
+            return "unanswered_positive" if verdict is None else "tp" if verdict == "yes" else "fn"
+        case "no":
+            return "unanswered_negative" if verdict is None else "tn" if verdict == "no" else "fp"
+    raise InputError(
+        f"case {record.case_id} has the label {record.label!r}; yes/no metrics expect yes, no or uncertain: "
+        "score this run with the benchmark that it was made with"
+    )
+
+
+def _metrics(cases: Sequence[_Case], scoring: Scoring) -> Metrics:
+    outcomes = Counter(case.outcome for case in cases)
+    tp = outcomes["tp"]
+    precision = _ratio(tp, tp + outcomes["fp"])
+    recall = _ratio(tp, tp + outcomes["fn"] + outcomes["unanswered_positive"])
+    f1 = None
+    if precision is not None and recall is not None:
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    rows = [case for case in cases if scoring == "compat" or case.outcome != "uncertain"]
+    return {
+        "accuracy": _ratio(tp + outcomes["tn"], sum(outcomes[name] for name in SCORED)),
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
+        "yes_ratio": _share(case.verdict == "yes" for case in rows),
+        "answered": _share(case.status == "ok" for case in cases),
+        **_creativity(cases),
+        **_interpretation([case.record for case in cases]),
+    }
+
+
+def _creativity(cases: Sequence[_Case]) -> Metrics:
+    if not any("creativity" in case.record.truth for case in cases):
+        return {}
+    creative = [case for case in cases if case.record.truth.get("creativity") == 1]
+    known = any(case.record.answers for case in creative)
+    return {
+        "creativity_ratio": _share(claimed(case.record) for case in creative) if known else None,
+        "creativity_ratio_final": _share(case.verdict == "yes" for case in creative),
+    }
+
+
+def _interpretation(records: Sequence[Record]) -> Metrics:
+    metrics: Metrics = {}
+    for field in ("cause", "region"):
+        if any(field in record.truth for record in records):
+            metrics[f"{field}_accuracy"] = _share(
+                (record.interpretation or {}).get(field) == record.truth[field]
+                for record in records
+                if record.label == "no" and record.truth.get(field) is not None and claimed(record)
+            )
+    return metrics
+
+
+def _split(cases: Sequence[_Case]) -> dict[str, dict[str, list[_Case]]]:
+    """Tag → value → the cases that have it, for tags with more than one value."""
+    tags: defaultdict[str, defaultdict[str, list[_Case]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        for tag, value in case.record.tags.items():
+            tags[tag][value].append(case)
+    return {tag: dict(parts) for tag, parts in sorted(tags.items()) if len(parts) > 1}
+
+
+def _share(hits: Iterable[bool]) -> float | None:
+    """The share of hits; None if there is nothing to share."""
+    values = list(hits)
+    return _ratio(sum(values), len(values))
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,163 @@
+"""A run folder: what was evaluated with what, every turn, every finished case.
+
+`run.json` says what the run is (program, arguments, state, benchmark files, models, versions), `turns.jsonl` and
+`records.jsonl` grow while it runs, and `finished.json` is written last. One process at a time may write to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evals.journal import mend_journal, read_journal
+from evals.records import Record
+from programs.errors import InputError
+from programs.transcript import Transcript, Turn
+
+
+class RunSpec(BaseModel):
+    """What a run is. Two runs with equal specs must give equal records (if the models answer alike)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    program: str
+    arguments: dict[str, Any] = {}
+    state_hash: str
+    """Hash of the program's prompts and demonstrations."""
+    benchmark: str
+    data: dict[str, str] = {}
+    """Benchmark files and their SHA-256."""
+    cases_hash: str
+    """Hash over the ids and contents of all cases."""
+    cases: int
+    models: dict[str, str] = {}
+    """Role → model; the key `*` is every role without an own one."""
+    replay: str | None = None
+    """SHA-256 of the recording that is replayed instead of calling models."""
+    seed: int = 0
+    settings: dict[str, Any] = {}
+    """What else changes answers, as `temperature`; never a key or token."""
+    simulated: bool = False
+    """The answers come from the simulated model: the figures show that machinery works, not that a method does."""
+    versions: dict[str, str] = {}
+
+    @property
+    def default_name(self) -> str:
+        """A folder name: the same for the same run, so that repeating a command continues it."""
+        digest = hashlib.sha256(self.model_dump_json(exclude={"versions"}).encode()).hexdigest()[:8]
+        return f"{self.program}-{self.benchmark}-{digest}".replace("/", "-").replace(":", "-")
+
+    def differences(self, other: RunSpec) -> list[str]:
+        """What differs, a line each; versions are not compared."""
+        ours, theirs = self.model_dump(exclude={"versions"}), other.model_dump(exclude={"versions"})
+        return [f"{name}: {ours[name]!r} there, {theirs[name]!r} now" for name in ours if ours[name] != theirs[name]]
+
+
+class Run:
+    """A run folder, for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open `folder`. Raises `InputError` if it is no run folder."""
+        self.folder = folder
+        try:
+            self.spec = RunSpec.model_validate_json((folder / "run.json").read_bytes())
+        except OSError as error:
+            raise InputError(f"{folder} is no run folder: {error.strerror}: run.json") from error
+        except ValidationError as error:
+            raise InputError(f"{folder}/run.json is not what `evaluate` writes: {error.errors()[0]['msg']}") from error
+
+    @property
+    def finished(self) -> bool:
+        return (self.folder / "finished.json").exists()
+
+    def records(self) -> Iterator[Record]:
+        """The finished cases in the order in which they finished first; of a repeated case the last record."""
+        last: dict[str, int] = {}
+        for number, row in enumerate(read_journal(self.folder / "records.jsonl")):
+            last[row["case_id"]] = number
+        for number, row in enumerate(read_journal(self.folder / "records.jsonl")):
+            if last[row["case_id"]] == number:
+                yield Record.model_validate(row)
+
+    def turns(self) -> Iterator[tuple[str, Turn]]:
+        """(case id, turn) in the order in which turns finished, superseded attempts included."""
+        for row in read_journal(self.folder / "turns.jsonl"):
+            yield row.pop("case_id"), Turn.model_validate(row)
+
+    def transcripts(self) -> dict[str, Transcript]:
+        """Case id → its transcript, by round; of a turn that was asked again the last attempt."""
+        turns: dict[str, dict[tuple[Any, ...], Turn]] = {}
+        for case_id, turn in self.turns():
+            turns.setdefault(case_id, {})[(turn.round, turn.role, turn.stage, turn.branch)] = turn
+        return {
+            case_id: Transcript(sorted(said.values(), key=lambda turn: turn.round)) for case_id, said in turns.items()
+        }
+
+
+class RunFolder(Run):
+    """A run folder that this process writes to, under an exclusive lock. Use as a context manager."""
+
+    def __init__(self, folder: Path, spec: RunSpec) -> None:
+        """Start a run in `folder`, or continue the one that is there.
+
+        Raises:
+            InputError: if another process writes to it, if another run is there (says what differs), or if the
+                folder holds something else.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(folder / "lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise InputError(f"{folder} is being written by another process; wait for it or choose another --out") from None
+        try:
+            self._start(folder, spec)
+            super().__init__(folder)
+            self.dropped_bytes = {
+                name: cut for name in ("turns.jsonl", "records.jsonl") if (cut := mend_journal(folder / name))
+            }
+        except BaseException:
+            self._lock.release()
+            raise
+
+    @staticmethod
+    def _start(folder: Path, spec: RunSpec) -> None:
+        if (folder / "run.json").exists():
+            differences = Run(folder).spec.differences(spec)
+            if differences:
+                raise InputError(
+                    f"{folder} holds a different run and is left as it is; choose another --out. "
+                    f"What differs: {'; '.join(differences)}"
+                )
+            return
+        strangers = sorted(path.name for path in folder.iterdir() if path.name != "lock")
+        if strangers:
+            raise InputError(f"{folder} is not empty and holds no run (found {strangers[0]}); choose another --out")
+        write_json(folder / "run.json", spec.model_dump(mode="json"))
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        write_json(self.folder / "finished.json", summary)
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.release()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` so that after a crash the file is either the old or the new one, whole."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

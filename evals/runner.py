@@ -1,0 +1,210 @@
+"""Evaluating a program: cases side by side on one event loop, each turn and each case durable before it counts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import dspy
+
+from evals.benchmarks.base import Case
+from evals.journal import Journal
+from evals.records import Record
+from evals.run import RunFolder
+from programs.base import DebateProgram, bad_input
+from programs.errors import DemurError, InputError
+from programs.recording import Recording, Session, playing
+from programs.transcript import Transcript, Turn, Usage
+
+
+@dataclass
+class Progress:
+    """How far a run is. `usage` is of this process; what an earlier one had paid is not in it."""
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    calls: int = 0
+    cost_usd: float | None = 0.0
+    stopped: str | None = None
+    """Why the run ended before its last case, for a person; None if it did not."""
+    at_budget: bool = False
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may spend before it stops; it can be continued. None is no limit."""
+
+    calls: int | None = None
+    usd: float | None = None
+
+    def reached(self, progress: Progress) -> str | None:
+        if self.calls is not None and progress.calls >= self.calls:
+            return f"the budget of {self.calls} calls is spent"
+        if self.usd is not None and progress.cost_usd is None:
+            return "the price of the model is not known, so a budget in dollars cannot be kept; give --price"
+        if self.usd is not None and progress.cost_usd is not None and progress.cost_usd >= self.usd:
+            return f"the budget of ${self.usd:g} is spent"
+        return None
+
+
+class _Stop(DemurError):
+    """Ends the run before the next request; what has been answered is kept."""
+
+
+@dataclass
+class Runner:
+    """Evaluates `program` on cases into a run folder, continuing what is there."""
+
+    program: DebateProgram
+    folder: RunFolder
+    concurrency: int = 16
+    budget: Budget = Budget()
+    retry_failed: bool = False
+    """Run the cases again that had failed, and in them only the turns that had."""
+    replay: Recording | None = None
+    """Turns by case id that are played instead of calling models."""
+    on_case: Callable[[Record, Progress], None] | None = None
+    progress: Progress = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise InputError(f"concurrency must be 1 or more, got {self.concurrency}")
+
+    async def run(self, cases: Sequence[Case]) -> Progress:
+        """Run the cases that have no record yet. Returns how far it came; `stopped` says why not to the end."""
+        _check_ids(cases)
+        done, recording = self._resume()
+        todo = [case for case in cases if case.id not in done]
+        self.progress = Progress(total=len(cases), done=len(cases) - len(todo))
+        self.progress.failed = sum(done.get(case.id) != "ok" for case in cases if case.id in done)
+        self._turns = Journal(self.folder.folder / "turns.jsonl")
+        self._records = Journal(self.folder.folder / "records.jsonl")
+        pending = iter(todo)
+        workers = [
+            asyncio.create_task(self._work(pending, recording)) for _ in range(min(self.concurrency, len(todo)))
+        ]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            self._turns.close()
+            self._records.close()
+        if self.progress.stopped is None:
+            self.folder.finish({"cases": self.progress.total, "failed": self.progress.failed})
+        return self.progress
+
+    def _resume(self) -> tuple[dict[str, str], Recording]:
+        """The cases that need not run again (with their status), and the turns of those that were interrupted.
+
+        A case whose turns are not all there (a lost end of `turns.jsonl`) runs again.
+        """
+        records = {record.case_id: (record.status, record.usage.turns) for record in self.folder.records()}
+        found: dict[str, int] = {}
+        for case_id, _ in self.folder.turns():
+            found[case_id] = found.get(case_id, 0) + 1
+        done = {
+            case_id: status
+            for case_id, (status, turns) in records.items()
+            if found.get(case_id, 0) >= turns and not (self.retry_failed and status != "ok")
+        }
+        return done, Recording((case_id, turn) for case_id, turn in self.folder.turns() if case_id not in done)
+
+    async def _work(self, pending: Iterator[Case], recording: Recording) -> None:
+        for case in pending:
+            if self.progress.stopped:
+                return
+            try:
+                record = await self._run_case(case, recording)
+            except _Stop as stop:
+                self.progress.stopped = self.progress.stopped or str(stop)
+                return
+            await self._records.append(record.model_dump_json())
+            self.progress.done += 1
+            self.progress.failed += record.status != "ok"
+            if self.on_case is not None:
+                self.on_case(record, self.progress)
+
+    async def _run_case(self, case: Case, recording: Recording) -> Record:
+        session = Session(
+            case.id,
+            recording=recording if self.replay is None else self.replay,
+            replay_only=self.replay is not None,
+            ask_again=self.retry_failed,
+            before_call=self._check_budget,
+            on_turn=self._keep,
+            keep_replayed=self.replay is not None,
+        )
+        started = time.perf_counter()
+        try:
+            inputs = await asyncio.to_thread(case.inputs)
+            # Neither DSPy's trace nor its history is needed here, and both would hold every picture in memory.
+            with playing(session), dspy.context(trace=None, disable_history=True):
+                prediction = await self.program.acall(**inputs)
+        except _Stop:
+            raise
+        except InputError as error:
+            prediction = dspy.Prediction(answer=None, reason=None, failure=bad_input(error), transcript=Transcript())
+        if prediction.failure is not None and prediction.failure.fatal:
+            raise _Stop(f"{prediction.failure.reason} (in case {case.id}; no other case can succeed)")
+        return record_of(case, prediction, time.perf_counter() - started)
+
+    def _check_budget(self) -> None:
+        spent = self.budget.reached(self.progress)
+        if spent:
+            self.progress.at_budget = True
+            raise _Stop(spent)
+
+    async def _keep(self, case_id: str, turn: Turn) -> None:
+        if not turn.replayed:
+            usage = Usage.of([turn])
+            self.progress.calls += usage.calls
+            if usage.cost_usd is None or self.progress.cost_usd is None:
+                self.progress.cost_usd = None
+            else:
+                self.progress.cost_usd += usage.cost_usd
+        await self._turns.append(f'{{"case_id":{json.dumps(case_id)},{turn.model_dump_json()[1:]}')
+
+
+def record_of(case: Case, prediction: dspy.Prediction, wall_s: float) -> Record:
+    """The record of a case from a program's prediction."""
+    failure, interpretation = prediction.failure, prediction.get("interpretation")
+    return Record(
+        case_id=case.id,
+        content_hash=case.content_hash,
+        group=case.group,
+        tags=case.tags,
+        question=case.question,
+        image=case.image,
+        label=case.label,
+        truth=case.truth,
+        status="ok" if failure is None else failure.kind,
+        failure=None if failure is None else failure.reason,
+        raw=None if failure is None else failure.raw,
+        answer=prediction.answer,
+        reason=prediction.reason,
+        outcome=prediction.get("outcome"),
+        failed_turns=sum(not turn.ok for turn in prediction.transcript),
+        contested=prediction.get("contested", False),
+        answers=prediction.transcript.answers,
+        interpretation=None if interpretation is None else interpretation.model_dump(mode="json"),
+        confidence=prediction.get("confidence"),
+        confidence_source=prediction.get("confidence_source"),
+        usage=prediction.transcript.usage,
+        wall_s=wall_s,
+    )
+
+
+def _check_ids(cases: Iterable[Case]) -> None:
+    seen: set[str] = set()
+    for case in cases:
+        if case.id in seen:
+            raise InputError(f"two cases are called {case.id}; ids must be unique within a run")
+        seen.add(case.id)
+    if not seen:
+        raise InputError("there are no cases to run; check --data and --limit")

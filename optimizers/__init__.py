@@ -1,0 +1,30 @@
+"""What is tuned, against which metric; what is taken away."""
+
+from optimizers.compile import Compiled, compile_program
+from optimizers.compiled import load_program, save_program
+from optimizers.export import EXPORTS, RolePrompt, export_json, export_markdown, fill, role_prompts
+from optimizers.metric import CaseMetric
+from optimizers.report import CompileReport, prompt_diff, write_report
+from optimizers.splits import check_disjoint, split_by_group
+from optimizers.strategies import STRATEGIES, Settings
+
+__all__ = [
+    "EXPORTS",
+    "STRATEGIES",
+    "CaseMetric",
+    "CompileReport",
+    "Compiled",
+    "RolePrompt",
+    "Settings",
+    "check_disjoint",
+    "compile_program",
+    "export_json",
+    "export_markdown",
+    "fill",
+    "load_program",
+    "prompt_diff",
+    "role_prompts",
+    "save_program",
+    "split_by_group",
+    "write_report",
+]

@@ -1,0 +1,58 @@
+"""Compiling: tuning a program on the training cases of a benchmark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evals.benchmarks.base import Benchmark, Case
+from optimizers.metric import CaseMetric
+from optimizers.strategies import STRATEGIES, Settings
+from programs import DebateProgram, InputError, Usage
+from programs.compiling import Compiling
+
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compile gave."""
+
+    program: DebateProgram
+    usage: Usage
+    """What the compile itself cost."""
+
+
+def compile_program(
+    program: DebateProgram,
+    benchmark: Benchmark,
+    strategy: str,
+    train: Sequence[Case],
+    *,
+    seed: int = 0,
+    settings: Settings = DEFAULTS,
+) -> Compiled:
+    """Tune `program` with `strategy` on the `train` cases.
+
+    The model is `dspy.settings.lm`, or a role's own. The order of the training cases follows `seed`; nothing else
+    is random on our side. If a model cannot be reached, this stops instead of tuning on failures; repeated with
+    DSPy's cache on, it continues where it stopped.
+
+    Raises:
+        InputError: for an unknown strategy, or training cases without labels.
+        ModelStopped: if a model cannot be reached.
+    """
+    if strategy not in STRATEGIES:
+        raise InputError(f"no strategy is called {strategy!r}; there are: {', '.join(STRATEGIES)}")
+    shuffled = random.Random(seed).sample(list(train), len(train))
+    metric = CaseMetric(benchmark, shuffled)
+    if not metric.cases:
+        raise InputError("none of the training cases has a label to tune on")
+    compiling = Compiling()
+    with compiling.active():
+        try:
+            tuned = STRATEGIES[strategy](program, metric, settings)
+        finally:
+            compiling.check()
+    return Compiled(tuned, compiling.usage)

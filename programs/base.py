@@ -1,0 +1,318 @@
+"""The base of all programs: `DebateProgram`, whose every model call is a turn.
+
+A program is an ordinary `dspy.Module`. It is written once, asynchronously, in `debate`; calling it synchronously
+works everywhere, also in a running event loop. Whatever a program's roles say goes through `turn`, which calls
+the model (or replays a recording), and keeps what was said, what it cost and why it failed if it did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+from collections.abc import Coroutine, Mapping
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import dspy
+from pydantic import BaseModel, TypeAdapter
+
+from programs.adapter import TurnAdapter
+from programs.bridge import run_sync
+from programs.calls import CallFailed, call
+from programs.compiling import Compiling
+from programs.errors import InputError
+from programs.images import image_hash
+from programs.recording import TurnKey, current_session, input_hash
+from programs.transcript import Failure, Transcript, Turn, TurnFailed
+from programs.untrusted import neutralise
+
+T = TypeVar("T")
+
+
+class DebateProgram(dspy.Module):
+    """A program whose roles speak in turns.
+
+    Subclasses make one predictor per role and stage (`self.judge`, `self.debater_a.open`, …; the first part of the
+    name is the role), keep each constructor argument in an attribute of the same name, and write the protocol in
+    `debate`.
+
+    Every call returns a `dspy.Prediction` with `answer`, `reason`, `transcript` and `failure` (None, or why there
+    is no answer: then `answer` is None), and what else the program has: `interpretation`, `outcome`, `documents`,
+    `confidence`.
+    """
+
+    async def debate(self, **inputs: Any) -> dspy.Prediction:
+        """The protocol of the program: who speaks when, and what follows. Written by each program."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it debates: write `async def debate`")
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """`aforward` for synchronous callers, on the background loop (`programs.bridge`)."""
+        return run_sync(self.aforward(**inputs))
+
+    async def aforward(self, **inputs: Any) -> dspy.Prediction:
+        """Run the debate and return its result; a failed turn that the debate cannot do without ends it."""
+        performance = _Performance(outer=_performance.get())
+        token = _performance.set(performance)
+        try:
+            prediction = await self.debate(**inputs)
+            prediction["failure"] = None
+        except TurnFailed as failed:
+            if compiling := Compiling.current():
+                compiling.fail(failed)
+            prediction = dspy.Prediction(answer=None, reason=None, failure=failed.failure)
+        finally:
+            _performance.reset(token)
+            performance.close()
+        prediction["transcript"] = Transcript(performance.turns)
+        return prediction
+
+    async def turn(
+        self,
+        role: str,
+        stage: str,
+        predictor: dspy.Predict,
+        *,
+        round: int = 0,
+        branch: str = "",
+        sample: int = 0,
+        **inputs: Any,
+    ) -> Turn:
+        """Let `role` speak once and return the turn; read what it said from `turn.said`.
+
+        Args:
+            role: who speaks; `models` are chosen by it.
+            stage: what for, as `open` or `reconsider`.
+            predictor: with the role's prompt; its own LM wins over `dspy.settings.lm`.
+            round: number of the round, from 0.
+            branch: tells apart turns of one role, stage and round that run side by side (`agent=2`).
+            sample: number of an independent sample; samples other than 0 are cached apart (`rollout_id`).
+            inputs: the signature's input fields. Texts are made harmless (`programs.untrusted`).
+
+        Returns:
+            The finished turn, also if it failed: then `turn.failure` says why, and reading `turn.said` raises
+            `TurnFailed`, which ends the debate.
+        """
+        performance = _performance.get()
+        if performance is None:
+            raise RuntimeError("`turn` belongs into `debate`; call the program instead")
+        place = performance.next_place()
+        told = {name: neutralise(value) for name, value in inputs.items()}
+        described = {name: _describe(value) for name, value in told.items()}
+        session, attempt = current_session(), 0
+        told_hash = input_hash(predictor.signature.instructions, described)
+
+        if session is not None:
+            key = TurnKey(session.case_id, branch, role, stage, round)
+            recorded, attempt = session.find(key, told_hash)
+            if recorded is not None:
+                turn = recorded.model_copy(update={"replayed": True})
+                if turn.output is not None:
+                    turn._said = _typed(predictor.signature, turn.output)
+                performance.add(place, turn, predictor, told)
+                if session.keep_replayed and session.on_turn is not None:
+                    await session.on_turn(session.case_id, turn)
+                return turn
+            if session.before_call is not None:
+                session.before_call()
+
+        turn = await self._speak(
+            Turn(
+                role=role, stage=stage, round=round, branch=branch, attempt=attempt,
+                inputs=described, input_hash=told_hash, asked=tuple(predictor.signature.output_fields),
+            ),
+            predictor, told, sample,
+        )  # fmt: skip
+        performance.add(place, turn, predictor, told)
+        if compiling := Compiling.current():
+            compiling.add(turn)
+        if session is not None and session.on_turn is not None:
+            await session.on_turn(session.case_id, turn)
+        return turn
+
+    async def _speak(self, blank: Turn, predictor: dspy.Predict, told: dict[str, Any], sample: int) -> Turn:
+        if compiling := Compiling.current():
+            compiling.check()
+        lm = predictor.lm or dspy.settings.lm
+        if lm is None:
+            raise InputError(
+                f"no model for the role {blank.role}: give one with --model or `dspy.configure(lm=...)`, "
+                "or one for this role with --model-for or `program.use_models(...)`"
+            )
+        config = {"rollout_id": _rollout(lm, blank, sample)} if sample or blank.attempt else {}
+        tracing = dspy.settings.trace is not None
+        try:
+            with dspy.context(
+                adapter=dspy.settings.adapter or TurnAdapter(), trace=[] if tracing else None, disable_history=False
+            ):
+                prediction, attempts = await call(predictor, lm, told, config)
+        except CallFailed as failed:
+            turn = blank.model_copy(
+                update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts}
+            )
+            turn._original = failed.original
+            return turn
+        output = {name: _describe(prediction[name]) for name in predictor.signature.output_fields}
+        turn = blank.model_copy(update={"model": lm.model, "output": output, "attempts": attempts})
+        turn._said = prediction
+        return turn
+
+    async def together(self, *turns: Coroutine[Any, Any, T]) -> list[T]:
+        """Run what does not depend on each other at the same time, and return the results in the order given.
+
+        The transcript and DSPy's trace keep that order too, however long each took. If one raises, the others
+        still finish, since their calls are paid for; then the first error is raised.
+        """
+        performance = _performance.get()
+        if performance is None:
+            raise RuntimeError("`together` belongs into `debate`")
+        here = performance.next_place()
+
+        async def stand(index: int, coroutine: Coroutine[Any, Any, T]) -> T:
+            _position.set(_Position((*here, index)))
+            return await coroutine
+
+        tasks = [asyncio.ensure_future(stand(index, coroutine)) for index, coroutine in enumerate(turns)]
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            raise
+        return [task.result() for task in tasks]
+
+    @property
+    def roles(self) -> dict[str, list[str]]:
+        """The program's roles, each with the names of its predictors (one per stage)."""
+        roles: dict[str, list[str]] = {}
+        for name, _ in self.named_predictors():
+            roles.setdefault(role_of(name), []).append(name)
+        return roles
+
+    def use_models(self, models: Mapping[str, dspy.BaseLM]) -> None:
+        """Give roles (`judge`) or single predictors (`debater_a.open`) a model of their own.
+
+        Raises:
+            InputError: for a role that the program does not have.
+        """
+        predictors = dict(self.named_predictors())
+        for name, lm in models.items():
+            chosen = [predictor for full, predictor in predictors.items() if name in (full, role_of(full))]
+            if not chosen:
+                known = ", ".join(self.roles)
+                raise InputError(f"{type(self).__name__} has no role {name!r}; its roles are: {known}")
+            for predictor in chosen:
+                predictor.lm = lm
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The constructor arguments that this program was made with."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+
+    def reset_copy(self) -> DebateProgram:
+        """A deep copy without demonstrations, as optimizers ask for; the roles keep their models, which dspy's own
+        `reset_copy` drops."""
+        copied = super().reset_copy()
+        for (_, ours), (_, theirs) in zip(self.named_predictors(), copied.named_predictors(), strict=True):
+            theirs.lm = ours.lm
+        return copied
+
+
+def role_of(predictor_name: str) -> str:
+    """The role that a predictor speaks for: the first part of its name.
+
+    >>> role_of("debater_a.open"), role_of("judge")
+    ('debater_a', 'judge')
+    """
+    return predictor_name.split(".")[0].split("[")[0]
+
+
+class _Position:
+    """Where in the program's order the next turn stands: a path, counted up at its last place."""
+
+    def __init__(self, prefix: tuple[int, ...] = ()) -> None:
+        self.prefix, self.count = prefix, 0
+
+    def next(self) -> tuple[int, ...]:
+        self.count += 1
+        return (*self.prefix, self.count)
+
+
+class _Performance:
+    """The turns of one call of a program, each at its place in the program's order.
+
+    Turns that run side by side finish in any order. They are put into the program's order before they reach the
+    transcript and DSPy's trace, so that bootstrapped demonstrations do not depend on the server's latency.
+    """
+
+    def __init__(self, outer: _Performance | None) -> None:
+        self.outer = outer
+        self._place = outer.next_place() if outer is not None else ()
+        self._spoken: list[tuple[tuple[int, ...], Turn, tuple[Any, ...] | None]] = []
+        self._token = _position.set(_Position(self._place))
+
+    def next_place(self) -> tuple[int, ...]:
+        return _position.get().next()
+
+    def add(self, place: tuple[int, ...], turn: Turn, predictor: dspy.Predict, told: dict[str, Any]) -> None:
+        traced = (predictor, told, turn.said) if turn.ok else None
+        self._spoken.append((place, turn, traced))
+
+    @property
+    def turns(self) -> list[Turn]:
+        return [turn for _, turn, _ in sorted(self._spoken, key=lambda spoken: spoken[0])]
+
+    def close(self) -> None:
+        """Hand the turns to the program that this one runs in, or their trace to DSPy."""
+        _position.reset(self._token)
+        if self.outer is not None:
+            self.outer._spoken += self._spoken
+            return
+        trace = dspy.settings.trace
+        if trace is None:
+            return
+        for _, _, traced in sorted(self._spoken, key=lambda spoken: spoken[0]):
+            if traced is not None:
+                trace.append(traced)
+        del trace[: max(0, len(trace) - dspy.settings.max_trace_size)]
+
+
+_performance: ContextVar[_Performance | None] = ContextVar("demur_performance", default=None)
+_position: ContextVar[_Position] = ContextVar("demur_position")
+
+
+def _describe(value: Any) -> Any:
+    """`value` as JSON-able data, pictures by reference."""
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, dspy.Image):
+        return image_hash(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, list | tuple):
+        return [_describe(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _describe(item) for key, item in value.items()}
+    return TypeAdapter(type(value)).dump_python(value, mode="json")
+
+
+def _typed(signature: type[dspy.Signature], output: dict[str, Any]) -> dspy.Prediction:
+    """The recorded output with the types that the signature declares."""
+    fields = signature.output_fields
+    return dspy.Prediction(
+        **{
+            name: TypeAdapter(fields[name].annotation).validate_python(value) if name in fields else value
+            for name, value in output.items()
+        }
+    )
+
+
+def _rollout(lm: dspy.BaseLM, turn: Turn, sample: int) -> int:
+    """A number by which DSPy's cache tells this sample from others of the same request."""
+    identity = f"{lm.kwargs.get('rollout_id')}/{sample}/{turn.attempt}"
+    return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big")
+
+
+def bad_input(error: Exception) -> Failure:
+    """The failure of a case whose inputs cannot be used."""
+    return Failure(kind="bad input", reason=str(error))

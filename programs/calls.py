@@ -1,0 +1,173 @@
+"""Calling a model once for a turn: retries, what each request cost, and why it failed if it did.
+
+DSPy reports texts to callers and everything else (usage, cost, finish reason) to the history of the LM. A call is
+therefore made on a shallow copy of the LM whose history goes to the turn; the copy shares the connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import random
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import (
+    AdapterParseError,
+    LMAuthError,
+    LMBillingError,
+    LMConfigurationError,
+    LMError,
+    LMTimeoutError,
+    LMUnsupportedFeatureError,
+    LMUnsupportedModelError,
+    is_retryable_lm_error,
+)
+
+from programs.transcript import Attempt, Failure
+
+MAX_BACKOFF_S = 60.0
+
+_REFUSAL = re.compile(
+    r"\W*(i['\u2019]?m sorry|i am sorry|sorry,|i can(no|['\u2019])t (assist|help|answer|comply|provide|identify)"
+    r"|i am (unable|not able)|i['\u2019]m (unable|not able)|as an ai\b)",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(r"(?i)\b(sk-[\w-]{6,}|AIza[\w-]{10,}|(?<=bearer )[\w.~+/-]+=*)")
+_FATAL = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, LMUnsupportedFeatureError)
+
+
+class CallFailed(Exception):
+    """A call that gave no output: why, after which attempts, and DSPy's own exception for its optimizers."""
+
+    def __init__(self, failure: Failure, attempts: tuple[Attempt, ...], original: Exception) -> None:
+        super().__init__(failure.reason)
+        self.failure, self.attempts, self.original = failure, attempts, original
+
+
+async def call(
+    predictor: dspy.Predict, lm: dspy.BaseLM, inputs: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[dspy.Prediction, tuple[Attempt, ...]]:
+    """Call `predictor` on `lm` and return its prediction and all requests that were made for it.
+
+    Failed requests are repeated as often as the LM's `num_retries` says, after what `Retry-After` asks for or
+    else an exponential pause with full jitter; failures that a repetition cannot mend are not repeated.
+
+    Raises:
+        CallFailed: if there is no prediction in the end.
+    """
+    attempts: list[Attempt] = []
+    for retry in range(getattr(lm, "num_retries", 0) + 1):
+        entries: list[dict[str, Any]] = []
+        started = time.perf_counter()
+        try:
+            prediction = await predictor.acall(lm=_observed(lm, entries), config=dict(config), **inputs)
+        except (LMError, AdapterParseError) as error:
+            attempts += _attempts(entries, time.perf_counter() - started)
+            if isinstance(error, LMError):
+                attempts.append(Attempt(latency_s=time.perf_counter() - started, error=_one_line(error)))
+                if is_retryable_lm_error(error) and retry < lm.num_retries:
+                    await asyncio.sleep(_pause_s(error, retry))
+                    continue
+            raise CallFailed(_failure(error, attempts), tuple(attempts), error) from error
+        else:
+            attempts += _attempts(entries, time.perf_counter() - started)
+            return prediction, tuple(attempts)
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _observed(lm: dspy.BaseLM, entries: list[dict[str, Any]]) -> dspy.BaseLM:
+    """A copy of `lm` that does not retry by itself and whose history entries also land in `entries`."""
+    keep_history = not dspy.settings.disable_history
+    observed = copy.copy(lm)
+    observed.num_retries = 0
+
+    def update_history(entry: dict[str, Any]) -> None:
+        entries.append(entry)
+        if keep_history:
+            lm.update_history(entry)
+
+    observed.update_history = update_history
+    return observed
+
+
+def _attempts(entries: list[dict[str, Any]], elapsed_s: float) -> list[Attempt]:
+    """One attempt per history entry. The elapsed time is shared out evenly: an adapter's silent second request
+    (its fallback format) is the only way to get two entries in one call."""
+    return [_attempt(entry, elapsed_s / len(entries)) for entry in entries]
+
+
+def _attempt(entry: dict[str, Any], latency_s: float) -> Attempt:
+    response, output = entry["response"], (entry["outputs"] or [None])[0]
+    text, reasoning, logprobs = output, None, None
+    if isinstance(output, dict):
+        text, reasoning = output.get("text"), output.get("reasoning_content")
+        content = (output.get("logprobs") or {}).get("content")
+        logprobs = [(token["token"], token["logprob"]) for token in content] if content else None
+    usage = entry["usage"]
+    reported = getattr(response, "usage", None)
+    from_cache = not usage and getattr(reported, "input_tokens", None) is not None
+    if from_cache:
+        usage = {"prompt_tokens": reported.input_tokens, "completion_tokens": reported.output_tokens}
+    return Attempt(
+        latency_s=latency_s,
+        text=text or _refusal_text(response),
+        reasoning=reasoning,
+        finish_reason=_finish_reason(response),
+        prompt_tokens=usage.get("prompt_tokens"),
+        cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+        completion_tokens=usage.get("completion_tokens"),
+        cost_usd=0.0 if from_cache else entry["cost"],
+        from_cache=from_cache,
+        logprobs=logprobs,
+    )
+
+
+def _finish_reason(response: Any) -> str | None:
+    if hasattr(response, "finish_reason"):
+        return response.finish_reason
+    choices = response.get("choices") if isinstance(response, dict) else getattr(response, "choices", None)
+    if not choices:
+        return None
+    return choices[0]["finish_reason"] if isinstance(choices[0], dict) else choices[0].finish_reason
+
+
+def _refusal_text(response: Any) -> str | None:
+    parts = getattr(getattr(response, "message", None), "parts", ())
+    return next((part.text for part in parts if part.type == "refusal"), None)
+
+
+def _failure(error: Exception, attempts: list[Attempt]) -> Failure:
+    if isinstance(error, LMTimeoutError):
+        return Failure(kind="timeout", reason=_one_line(error))
+    if isinstance(error, LMError):
+        if "content_filter" in f"{error.provider_code} {error.message}":
+            return Failure(kind="refused", reason=f"the provider's content filter: {_one_line(error)}")
+        return Failure(kind="provider error", reason=_one_line(error), fatal=isinstance(error, _FATAL))
+    last = attempts[-1] if attempts else Attempt(latency_s=0)
+    if last.finish_reason == "length":
+        reason = "the completion was cut off at the token limit; raise max_tokens"
+        return Failure(kind="truncated", reason=reason, raw=last.text)
+    if last.finish_reason == "content_filter":
+        return Failure(kind="refused", reason="the provider's content filter ended the completion", raw=last.text)
+    if last.text and _REFUSAL.match(last.text):
+        return Failure(kind="refused", reason="the model declined to answer", raw=last.text)
+    expected = ", ".join(error.signature.output_fields) if isinstance(error, AdapterParseError) else "the fields"
+    found = "an empty completion" if not last.text else "a completion that does not hold them all in a valid form"
+    return Failure(kind="unparsed", reason=f"expected the fields {expected}; found {found}", raw=last.text)
+
+
+def _pause_s(error: LMError, retry: int) -> float:
+    if error.retry_after is not None:
+        return min(error.retry_after, MAX_BACKOFF_S)
+    # Not for cryptography, and never part of a result: the pause only keeps clients from retrying in step.
+    return random.uniform(0, min(2.0**retry, MAX_BACKOFF_S))
+
+
+def _one_line(error: LMError) -> str:
+    text = " ".join((error.message or str(error)).split())
+    status = f" (HTTP {error.status})" if error.status else ""
+    return f"{type(error).__name__}{status}: {_SECRET.sub('[secret]', text)[:500]}"

@@ -1,0 +1,94 @@
+"""The programs by the names that papers and the command line use, and how to make one from its arguments."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_origin, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from programs.base import DebateProgram
+from programs.direct import Direct
+from programs.errors import InputError
+from programs.self_reflection import SelfReflection
+from programs.visual import VisualDebate
+
+PROGRAMS: dict[str, type[DebateProgram]] = {
+    "direct": Direct,
+    "self-reflection": SelfReflection,
+    "visual-debate": VisualDebate,
+}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A constructor argument of a program."""
+
+    name: str
+    type: Any
+    default: Any
+
+
+def program_class(name: str) -> type[DebateProgram]:
+    """The class of the program called `name`. Raises `InputError` that lists the known names."""
+    if name not in PROGRAMS:
+        raise InputError(f"no program is called {name!r}; there are: {', '.join(PROGRAMS)}")
+    return PROGRAMS[name]
+
+
+def name_of(program: DebateProgram) -> str:
+    """The catalogue name of a program; its class name if it is not in the catalogue."""
+    return next((name for name, cls in PROGRAMS.items() if type(program) is cls), type(program).__name__)
+
+
+def arguments_of(name: str) -> tuple[Argument, ...]:
+    """The arguments of the program called `name`, in order."""
+    cls = program_class(name)
+    hints = get_type_hints(cls.__init__)
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return tuple(Argument(p.name, hints[p.name], p.default) for p in parameters if p.name != "self")
+
+
+def make_program(name: str, arguments: Mapping[str, Any] | None = None) -> DebateProgram:
+    """The program called `name`, with arguments given as values or as the texts of `--set NAME=VALUE`.
+
+    Raises:
+        InputError: for an unknown name or argument, or a value that does not fit; the message lists what would.
+    """
+    known = {argument.name: argument for argument in arguments_of(name)}
+    values = {}
+    for key, value in (arguments or {}).items():
+        if key not in known:
+            offered = ", ".join(known) or "none"
+            raise InputError(f"{name} has no argument {key!r}; its arguments are: {offered}")
+        values[key] = _read(name, known[key], value)
+    return program_class(name)(**values)
+
+
+def _read(program: str, argument: Argument, value: Any) -> Any:
+    """A value of the argument's type; a text is read as JSON, as a list at its commas, or as it stands."""
+    adapter = TypeAdapter(argument.type, config=ConfigDict(arbitrary_types_allowed=True))
+    candidates = [value]
+    if isinstance(value, str):
+        try:
+            candidates.insert(0, json.loads(value))
+        except json.JSONDecodeError:
+            lowered = value.lower()
+            if lowered in ("none", "on", "off"):
+                candidates.insert(0, {"none": None, "on": True, "off": False}[lowered])
+        if _takes_list(argument.type):
+            candidates = [part.strip() for part in value.split(",")], *candidates
+    problem = ""
+    for candidate in candidates:
+        try:
+            return adapter.validate_python(candidate)
+        except ValidationError as error:
+            problem = problem or error.errors()[0]["msg"]
+    raise InputError(f"{program}: {argument.name}={value!r} does not fit: {problem}; the default is {argument.default!r}")
+
+
+def _takes_list(annotation: Any) -> bool:
+    return get_origin(annotation) in (list, tuple, Sequence)

@@ -1,0 +1,112 @@
+"""The state of a program as JSON-able data: structure, prompts and demonstrations.
+
+It names models and never holds a key, a header or the address of a server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import dspy
+from dspy.adapters.utils import get_annotation_name
+from pydantic import BaseModel, ConfigDict
+
+from programs.base import DebateProgram
+from programs.catalogue import name_of
+from programs.images import image_bytes
+
+FORMAT = 1
+
+
+class PredictorState(BaseModel):
+    """What is tuned of one predictor, and the fields that it must have."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    instructions: str
+    inputs: dict[str, str]
+    """Name → type, in order."""
+    outputs: dict[str, str]
+    descriptions: dict[str, str]
+    prefixes: dict[str, str]
+    demos: list[dict[str, Any]]
+
+
+class ProgramState(BaseModel):
+    """`program.json`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: int = FORMAT
+    program: str
+    arguments: dict[str, Any]
+    predictors: dict[str, PredictorState]
+    models: dict[str, str] = {}
+    """Predictor → the model that it had a model of its own for; for information."""
+    versions: dict[str, str]
+
+
+def state_of(program: DebateProgram, images: dict[str, bytes] | None = None) -> ProgramState:
+    """The state of `program`; the pictures of its demonstrations are put into `images` by their reference."""
+    found: dict[str, bytes] = {} if images is None else images
+    predictors = dict(program.named_predictors())
+    return ProgramState(
+        program=name_of(program),
+        arguments={name: _plain(value) for name, value in program.arguments.items()},
+        predictors={name: _predictor_state(predictor, found) for name, predictor in predictors.items()},
+        models={name: predictor.lm.model for name, predictor in predictors.items() if predictor.lm is not None},
+        versions={"demur": version("demur"), "dspy": dspy.__version__},
+    )
+
+
+def state_hash(program: DebateProgram) -> str:
+    """16 hex digits that identify the program's structure, prompts and demonstrations."""
+    state = state_of(program).model_dump(exclude={"versions", "models"})
+    return hashlib.sha256(json.dumps(state, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def _predictor_state(predictor: dspy.Predict, images: dict[str, bytes]) -> PredictorState:
+    signature = predictor.signature
+    extra = {name: field.json_schema_extra or {} for name, field in signature.fields.items()}
+    return PredictorState(
+        instructions=signature.instructions,
+        inputs=field_types(signature.input_fields),
+        outputs=field_types(signature.output_fields),
+        descriptions={name: str(extra[name]["desc"]) for name in extra},
+        prefixes={name: str(extra[name]["prefix"]) for name in extra},
+        demos=[
+            {name: _store(value, images) for name, value in demo.items() if name in signature.fields}
+            for demo in predictor.demos
+        ],
+    )
+
+
+def _store(value: Any, images: dict[str, bytes]) -> Any:
+    if not isinstance(value, dspy.Image):
+        return _plain(value)
+    content = image_bytes(value)
+    kind = "png" if content.startswith(b"\x89PNG") else "jpg"
+    reference = f"images/{hashlib.sha256(content).hexdigest()}.{kind}"
+    images[reference] = content
+    return {"$image": reference}
+
+
+def _plain(value: Any) -> Any:
+    """JSON-able data; an imitation library becomes the list of its examples."""
+    if isinstance(value, BaseModel):
+        plain = value.model_dump(mode="json")
+        return plain["examples"] if set(plain) == {"examples"} else plain
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def field_types(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Name → type of signature fields, in order."""
+    return {name: get_annotation_name(field.annotation) for name, field in fields.items()}

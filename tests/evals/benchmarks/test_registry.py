@@ -1,0 +1,37 @@
+"""Benchmarks by name."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evals.benchmarks import BENCHMARKS, get_benchmark
+from evals.benchmarks.yes_no_file import YesNoFile
+from programs.errors import InputError
+
+
+def test_every_benchmark_is_found_by_its_name() -> None:
+    assert {"pope", "pope-r", "pope-c", "scenes", "file"} <= set(BENCHMARKS)
+    for name, benchmark in BENCHMARKS.items():
+        assert get_benchmark(name) is benchmark
+        assert benchmark.name == name
+        assert benchmark.task in ("visual", "text")
+        assert benchmark.description and benchmark.headline
+
+
+def test_a_file_is_a_benchmark() -> None:
+    benchmark = get_benchmark("file:some/where:mine.csv")
+    assert isinstance(benchmark, YesNoFile)
+    assert benchmark.path == Path("some/where:mine.csv")
+
+
+@pytest.mark.parametrize("name", ["Pope", "pope:x", ""])
+def test_an_unknown_name_lists_the_known_ones(name: str) -> None:
+    with pytest.raises(InputError, match=f"unknown benchmark '{name}'; known: pope, pope-r, pope-c"):
+        get_benchmark(name)
+
+
+def test_metrics_can_be_imported_before_the_benchmarks_that_use_them() -> None:
+    code = "import evals.metrics, evals.benchmarks.registry"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
