@@ -9,15 +9,19 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from typing import Any
 
-import click
 import typer
 
-from demur.commands import ask, catalogue, compile, evaluate, export, quickstart, score
+from demur.commands import ask, catalogue, compare, compile, evaluate, export, pope, quickstart, score
 from demur.console import err
 from programs.errors import DemurError, InputError
 
-FAILED, MISTAKE, AT_BUDGET, SOME_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
+FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+
+UsageError: Any = typer.BadParameter.__mro__[2]
+"""The base of all mistakes on the command line: click's `ClickException`, which newer versions of typer bring along
+under another name."""
 
 app = typer.Typer(
     name="demur",
@@ -39,6 +43,8 @@ for command in (
     catalogue.benchmarks,
 ):
     app.command()(command)
+app.command("compare")(compare.compare_runs)
+app.add_typer(pope.app, name="pope")
 
 
 @app.callback()
@@ -56,9 +62,7 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; a user's mistake is one line on stderr."""
     try:
         return typer.main.get_command(app).main(arguments, prog_name="demur", standalone_mode=False) or 0
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except click.ClickException as mistake:
+    except UsageError as mistake:
         err.print(f"demur: {' '.join(mistake.format_message().split())}", markup=False)
         return MISTAKE
     except InputError as mistake:
@@ -67,7 +71,7 @@ def run(arguments: list[str]) -> int:
     except DemurError as failure:
         err.print(f"demur: {failure}", markup=False)
         return FAILED
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         err.print("demur: interrupted; the same command continues where it stopped", markup=False)
         return INTERRUPTED
     except BrokenPipeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +17,10 @@ from evals.intervals import Interval
 from evals.records import Record
 from evals.runner import Progress as RunProgress
 
-out = Console(highlight=False, soft_wrap=True)
+_WIDTH = None if sys.stdout.isatty() else 200
+"""Of what goes into a file or a pipe, so that tables are not folded."""
+
+out = Console(highlight=False, soft_wrap=True, width=_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 SIMULATED = (

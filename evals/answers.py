@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evals.benchmarks.base import Benchmark, Case, Score, Scoring
+from evals.benchmarks.base import Benchmark, Case
 from evals.jsonl import Row, read_table
 from evals.pope_build import SETTINGS
 from evals.records import Record
+from evals.score import Score, Scoring
 from programs.errors import InputError
 
 ID_KEYS = ("question_id", "questions_id", "id")

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.benchmarks.base import Benchmark, Scoring
+from evals.benchmarks.base import Benchmark
 from evals.metrics import FAILED
 from evals.records import Record
+from evals.score import Scoring
 from programs.transcript import Transcript, Turn, Usage
 
 State = str
@@ -33,7 +34,8 @@ class Grader:
     """Says what an answer to a case would be worth as the final one. Equal questions are asked once."""
 
     def __init__(self, benchmark: Benchmark, scoring: Scoring = "strict") -> None:
-        self._benchmark, self._scoring = benchmark, scoring
+        self._benchmark = benchmark
+        self._scoring: Scoring = scoring
         self._known: dict[tuple[str, str], State] = {}
 
     def answer(self, record: Record, answer: Any) -> State:
@@ -151,7 +153,7 @@ class RoundStats:
     cases: int = 0
     changes: dict[str, Counter[Change]] = field(default_factory=dict)
     """Role, or `DEBATE` → change → how many answers."""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     """What the turns of this round cost, over all cases."""
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import dspy
 
-from evals.benchmarks.base import Benchmark, Case, Score, Scoring
+from evals.benchmarks.base import Benchmark, Case
 from evals.intervals import Interval
 from evals.metric_intervals import metric_intervals
 from evals.published import read_published_debates
 from evals.records import Record
 from evals.run import Run, RunFolder, RunSpec
 from evals.runner import Budget, Progress, Runner
+from evals.score import Score, Scoring
 from programs import DebateProgram, InputError, Recording, Usage, name_of
 from programs.bridge import run_sync
 from programs.state import state_hash, state_of

@@ -66,7 +66,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
     # At 0 and n one end is exactly the share; rounding must not put it beside it.
     low = 0.0 if successes == 0 else centre - half
     high = 1.0 if successes == n else centre + half
-    return Interval(low, high, level, f"Wilson, {n:g} cases")
+    return Interval(low, high, level, f"Wilson, {n:.0f} cases")
 
 
 def ratio(sums: Array) -> Array:

@@ -15,9 +15,10 @@ from functools import partial
 
 import numpy as np
 
-from evals.benchmarks.base import Benchmark, Scoring
+from evals.benchmarks.base import Benchmark
 from evals.intervals import Array, Interval, callback_bootstrap, headline_interval, ratio
 from evals.records import Record
+from evals.score import Scoring
 
 SLOW_RESAMPLES = 200
 """Resamples for a metric that has to be computed anew on each."""

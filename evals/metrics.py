@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from evals.benchmarks.base import Score, Scoring
 from evals.reading import Language, Reading, read_verdict
 from evals.records import Record, Status
+from evals.score import Score, Scoring
 from programs.errors import InputError
 from signatures import Verdict
 

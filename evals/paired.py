@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evals.benchmarks.base import Benchmark, Scoring
+from evals.benchmarks.base import Benchmark
 from evals.intervals import (
     Array,
     Interval,
@@ -26,6 +26,7 @@ from evals.intervals import (
 )
 from evals.metric_intervals import SLOW_RESAMPLES, Parts, cost_parts, metric_parts
 from evals.records import Record
+from evals.score import Scoring
 from evals.significance import cases_needed, cohen_h, design_effect, mcnemar_exact, sign_flip_test
 from programs.errors import InputError
 

@@ -3,6 +3,7 @@
 from optimizers.compile import Compiled, compile_program
 from optimizers.compiled import load_program, save_program
 from optimizers.export import EXPORTS, RolePrompt, export_json, export_markdown, fill, role_prompts
+from optimizers.imitation import collect_imitation
 from optimizers.metric import CaseMetric
 from optimizers.report import CompileReport, prompt_diff, write_report
 from optimizers.splits import check_disjoint, split_by_group
@@ -17,6 +18,7 @@ __all__ = [
     "RolePrompt",
     "Settings",
     "check_disjoint",
+    "collect_imitation",
     "compile_program",
     "export_json",
     "export_markdown",

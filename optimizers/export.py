@@ -14,9 +14,9 @@ import dspy
 from dspy.adapters.utils import format_field_value
 from pydantic import BaseModel, create_model
 
-from programs.state import state_of
 from programs import DebateProgram
 from programs.adapter import TurnAdapter
+from programs.state import state_of
 from programs.untrusted import neutralise
 
 Messages = list[dict[str, Any]]

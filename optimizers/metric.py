@@ -9,6 +9,7 @@ import dspy
 
 from evals.benchmarks.base import Benchmark, Case
 from evals.runner import record_of
+from programs.images import image_hash
 
 
 class CaseMetric:
@@ -20,11 +21,18 @@ class CaseMetric:
 
     def __init__(self, benchmark: Benchmark, cases: Sequence[Case]) -> None:
         self.benchmark = benchmark
+        self._labels: dict[tuple[str, str | None], str | list[str] | None] = {}
         self.cases = {case.id: case for case in cases if case.label in ("yes", "no") or isinstance(case.label, list)}
 
     def examples(self) -> list[dspy.Example]:
         """One example per case, in order: the program's inputs, and `case_id`. Pictures are read here."""
-        return [_example(case) for case in self.cases.values()]
+        examples = [_example(case) for case in self.cases.values()]
+        self._labels = {_subject(example): self.cases[example.case_id].label for example in examples}
+        return examples
+
+    def label_of(self, demo: dspy.Example) -> str | list[str] | None:
+        """The label of the case that a role's demonstration is about; None if it is about none of the cases."""
+        return self._labels.get(_subject(demo))
 
     def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
         record = record_of(self.cases[example.case_id], prediction, wall_s=0.0)
@@ -34,3 +42,9 @@ class CaseMetric:
 def _example(case: Case) -> dspy.Example:
     inputs = case.inputs()
     return dspy.Example(case_id=case.id, **inputs).with_inputs(*inputs)
+
+
+def _subject(example: dspy.Example) -> tuple[str, str | None]:
+    """What a demonstration is about: its question and its picture."""
+    image = example.get("image")
+    return example.question, None if image is None else image_hash(image)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
+from itertools import zip_longest
 from typing import Any
 
 import dspy
@@ -35,17 +36,21 @@ class Settings:
 def few_shot(program: DebateProgram, metric: CaseMetric, settings: Settings) -> DebateProgram:
     """Demonstrations from the program's own right answers (DSPy's BootstrapFewShot).
 
-    A demonstration of a role can only come from a debate in which it spoke. The examples are therefore ordered by
-    how many different turns their debate has, so that roles that speak rarely get theirs too.
+    All training cases are bootstrapped. Of each role's turns only those are kept in which the role itself was right:
+    a debate that ends well holds wrong turns too, and those would teach the mistake.
     """
     examples = metric.examples()
-    spoken = _turns_of(program, examples, settings.concurrency)
-    order = sorted(range(len(examples)), key=lambda index: -len(spoken[index]))
     optimizer = BootstrapFewShot(
-        metric=metric, max_bootstrapped_demos=settings.max_demos, max_labeled_demos=0, max_errors=len(examples) + 1
+        metric=metric,
+        max_bootstrapped_demos=len(examples),
+        max_labeled_demos=0,
+        max_errors=len(examples) + 1,
     )
     with _quiet():
-        return optimizer.compile(program, trainset=[examples[index] for index in order])
+        tuned = optimizer.compile(program, trainset=examples)
+    for predictor in tuned.predictors():
+        predictor.demos = _choose(predictor.demos, metric, settings.max_demos)
+    return tuned
 
 
 def instructions(program: DebateProgram, metric: CaseMetric, settings: Settings) -> DebateProgram:
@@ -65,20 +70,15 @@ STRATEGIES: dict[str, Callable[[DebateProgram, CaseMetric, Settings], DebateProg
 """Strategies by name."""
 
 
-def _turns_of(program: DebateProgram, examples: list[dspy.Example], concurrency: int) -> list[set[tuple[str, str]]]:
-    """For each example the (role, stage) pairs that spoke."""
-    evaluate = dspy.Evaluate(
-        devset=examples,
-        metric=lambda example, prediction, trace=None: 1.0,
-        num_threads=concurrency,
-        max_errors=10**9,
-        display_progress=False,
-    )
-    results = evaluate(program).results
-    return [
-        {(turn.role, turn.stage) for turn in prediction.transcript} if "transcript" in prediction else set()
-        for _, prediction, _ in results
-    ]
+def _choose(demos: list[dspy.Example], metric: CaseMetric, most: int) -> list[dspy.Example]:
+    """Up to `most` demonstrations with the right answer, in order, taking the labels in turns so that none prevails."""
+    by_label: dict[Any, list[dspy.Example]] = {}
+    for demo in demos:
+        label = metric.label_of(demo)
+        if "answer" not in demo or demo.answer == label:
+            by_label.setdefault(label, []).append(demo)
+    rounds = zip_longest(*(by_label[label] for label in sorted(by_label, key=str)))
+    return [demo for one_each in rounds for demo in one_each if demo is not None][:most]
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def _quiet() -> Any:
     level = logging.getLogger("dspy").level
     logging.getLogger("dspy").setLevel(logging.ERROR)
     try:
-        with redirect_stdout(StringIO()):
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             yield
     finally:
         logging.getLogger("dspy").setLevel(level)

@@ -11,6 +11,7 @@ from programs.recording import Recording, Session, playing
 from programs.self_reflection import SelfReflection
 from programs.transcript import Attempt, Failure, Transcript, Turn, TurnFailed, Usage
 from programs.visual import VisualDebate
+from programs.voting import MajorityVote, SelfConsistency
 
 __all__ = [
     "PROGRAMS",
@@ -24,8 +25,10 @@ __all__ = [
     "ImitationLibrary",
     "InputError",
     "Interpretation",
+    "MajorityVote",
     "Recording",
     "RecordingError",
+    "SelfConsistency",
     "SelfReflection",
     "Session",
     "Transcript",

@@ -1,6 +1,7 @@
 """The adapter that turns use unless the user configured one: DSPy's chat format, read a little more kindly."""
 
 import re
+from functools import cache
 from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -55,9 +56,14 @@ def _stand_aside(fields: Any, aside: list[str]) -> Any:
         return fields
     shown = dict(fields)
     for name, picture in pictures.items():
-        shown[name] = dspy.Image(f"{_ASIDE}{len(aside)}")
+        shown[name] = _stand_in(len(aside))
         aside.append(picture.url)
     return shown
+
+
+@cache
+def _stand_in(number: int) -> dspy.Image:
+    return dspy.Image(f"{_ASIDE}{number}")
 
 
 def _bring_back(message: dict[str, Any], aside: list[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import hashlib
 import inspect
 from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import dspy
 from pydantic import BaseModel, TypeAdapter
@@ -25,7 +25,7 @@ from programs.errors import InputError
 from programs.images import image_hash
 from programs.recording import TurnKey, current_session, input_hash
 from programs.transcript import Failure, Transcript, Turn, TurnFailed
-from programs.untrusted import neutralise
+from programs.untrusted import mended, neutralise
 
 T = TypeVar("T")
 
@@ -100,7 +100,12 @@ class DebateProgram(dspy.Module):
         told = {name: neutralise(value) for name, value in inputs.items()}
         described = {name: _describe(value) for name, value in told.items()}
         session, attempt = current_session(), 0
-        told_hash = input_hash(predictor.signature.instructions, described)
+        signature = _signature(predictor)
+        # Pictures are left out of the hash: which one it is follows from the case, a replay need not have it, and
+        # its bytes may differ between versions of Pillow.
+        pictures = {name for name, field in signature.input_fields.items() if field.annotation is dspy.Image}
+        texts = {name: value for name, value in described.items() if name not in pictures}
+        told_hash = input_hash(signature.instructions, texts)
 
         if session is not None:
             key = TurnKey(session.case_id, branch, role, stage, round)
@@ -108,7 +113,7 @@ class DebateProgram(dspy.Module):
             if recorded is not None:
                 turn = recorded.model_copy(update={"replayed": True})
                 if turn.output is not None:
-                    turn._said = _typed(predictor.signature, turn.output)
+                    turn._said = _typed(_signature(predictor), turn.output)
                 performance.add(place, turn, predictor, told)
                 if session.keep_replayed and session.on_turn is not None:
                     await session.on_turn(session.case_id, turn)
@@ -119,7 +124,7 @@ class DebateProgram(dspy.Module):
         turn = await self._speak(
             Turn(
                 role=role, stage=stage, round=round, branch=branch, attempt=attempt,
-                inputs=described, input_hash=told_hash, asked=tuple(predictor.signature.output_fields),
+                inputs=described, input_hash=told_hash, asked=tuple(signature.output_fields),
             ),
             predictor, told, sample,
         )  # fmt: skip
@@ -140,19 +145,21 @@ class DebateProgram(dspy.Module):
                 "or one for this role with --model-for or `program.use_models(...)`"
             )
         config = {"rollout_id": _rollout(lm, blank, sample)} if sample or blank.attempt else {}
-        tracing = dspy.settings.trace is not None
+        tracing, keep_history = dspy.settings.trace is not None, not dspy.settings.disable_history
         try:
-            with dspy.context(
-                adapter=dspy.settings.adapter or TurnAdapter(), trace=[] if tracing else None, disable_history=False
-            ):
-                prediction, attempts = await call(predictor, lm, told, config)
+            # A small model may be able to follow one format only; it then brings its adapter (`demur.local`).
+            adapter = dspy.settings.adapter or getattr(lm, "adapter", None) or TurnAdapter()
+            with dspy.context(adapter=adapter, trace=[] if tracing else None, disable_history=False):
+                prediction, attempts = await call(predictor, lm, told, config, keep_history=keep_history)
         except CallFailed as failed:
             turn = blank.model_copy(
                 update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts}
             )
             turn._original = failed.original
             return turn
-        output = {name: _describe(prediction[name]) for name in predictor.signature.output_fields}
+        for name in blank.asked:
+            prediction[name] = mended(prediction[name])
+        output = {name: _describe(prediction[name]) for name in blank.asked}
         turn = blank.model_copy(update={"model": lm.model, "output": output, "attempts": attempts})
         turn._said = prediction
         return turn
@@ -207,7 +214,8 @@ class DebateProgram(dspy.Module):
     @property
     def arguments(self) -> dict[str, Any]:
         """The constructor arguments that this program was made with."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+        parameters = inspect.signature(type(self).__init__).parameters
+        return {name: getattr(self, name) for name in parameters if name != "self"}
 
     def reset_copy(self) -> DebateProgram:
         """A deep copy without demonstrations, as optimizers ask for; the roles keep their models, which dspy's own
@@ -288,7 +296,7 @@ def _describe(value: Any) -> Any:
     if isinstance(value, dspy.Image):
         return image_hash(value)
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
+        return mended(value.model_dump(mode="json"))
     if isinstance(value, list | tuple):
         return [_describe(item) for item in value]
     if isinstance(value, dict):
@@ -296,12 +304,16 @@ def _describe(value: Any) -> Any:
     return TypeAdapter(type(value)).dump_python(value, mode="json")
 
 
+def _signature(predictor: dspy.Predict) -> type[dspy.Signature]:
+    return cast("type[dspy.Signature]", predictor.signature)  # dspy annotates it as an instance
+
+
 def _typed(signature: type[dspy.Signature], output: dict[str, Any]) -> dspy.Prediction:
     """The recorded output with the types that the signature declares."""
-    fields = signature.output_fields
+    types: dict[str, Any] = {name: field.annotation for name, field in signature.output_fields.items()}
     return dspy.Prediction(
         **{
-            name: TypeAdapter(fields[name].annotation).validate_python(value) if name in fields else value
+            name: TypeAdapter(types[name]).validate_python(value) if name in types else value
             for name, value in output.items()
         }
     )

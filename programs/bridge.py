@@ -53,6 +53,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     def settle(task: asyncio.Task[T]) -> None:
         if task.cancelled():
             result.cancel()
+            result.set_running_or_notify_cancel()  # or `wait` below would not take it for done
         elif error := task.exception():
             result.set_exception(error)
         else:

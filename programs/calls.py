@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import dspy
+from dspy.clients.call_result import usage_dict
+from dspy.lm15 import Response
 from dspy.utils.exceptions import (
     AdapterParseError,
     LMAuthError,
@@ -28,6 +30,7 @@ from dspy.utils.exceptions import (
 )
 
 from programs.transcript import Attempt, Failure
+from programs.untrusted import mended
 
 MAX_BACKOFF_S = 60.0
 
@@ -37,6 +40,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _SECRET = re.compile(r"(?i)\b(sk-[\w-]{6,}|AIza[\w-]{10,}|(?<=bearer )[\w.~+/-]+=*)")
+_ADVICE = re.compile(r"\s+To fix:.*|; this is lm15's.*", re.DOTALL)
 _FATAL = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, LMUnsupportedFeatureError)
 
 
@@ -49,39 +53,44 @@ class CallFailed(Exception):
 
 
 async def call(
-    predictor: dspy.Predict, lm: dspy.BaseLM, inputs: Mapping[str, Any], config: Mapping[str, Any]
+    predictor: dspy.Predict,
+    lm: dspy.BaseLM,
+    inputs: Mapping[str, Any],
+    config: Mapping[str, Any],
+    *,
+    keep_history: bool = True,
 ) -> tuple[dspy.Prediction, tuple[Attempt, ...]]:
     """Call `predictor` on `lm` and return its prediction and all requests that were made for it.
 
     Failed requests are repeated as often as the LM's `num_retries` says, after what `Retry-After` asks for or
-    else an exponential pause with full jitter; failures that a repetition cannot mend are not repeated.
+    else an exponential pause with full jitter; failures that a repetition cannot mend are not repeated. DSPy's history
+    must be on while this runs; `keep_history` says whether the requests stay in it, pictures and all.
 
     Raises:
         CallFailed: if there is no prediction in the end.
     """
     attempts: list[Attempt] = []
-    for retry in range(getattr(lm, "num_retries", 0) + 1):
+    retries = getattr(lm, "num_retries", 0)
+    for retry in range(retries + 1):
         entries: list[dict[str, Any]] = []
         started = time.perf_counter()
         try:
-            prediction = await predictor.acall(lm=_observed(lm, entries), config=dict(config), **inputs)
+            prediction = await predictor.acall(lm=_observed(lm, entries, keep_history), config=dict(config), **inputs)
         except (LMError, AdapterParseError) as error:
-            attempts += _attempts(entries, time.perf_counter() - started)
-            if isinstance(error, LMError):
-                attempts.append(Attempt(latency_s=time.perf_counter() - started, error=_one_line(error)))
-                if is_retryable_lm_error(error) and retry < lm.num_retries:
-                    await asyncio.sleep(_pause_s(error, retry))
-                    continue
-            raise CallFailed(_failure(error, attempts), tuple(attempts), error) from error
+            attempts += _attempts(lm, entries, time.perf_counter() - started, error)
+            if isinstance(error, LMError) and _is_passing(error) and retry < retries:
+                await asyncio.sleep(_pause_s(error, retry))
+                continue
+            declined = bool(entries) and _refusal_text(entries[-1]["response"]) is not None
+            raise CallFailed(_failure(error, attempts, declined), tuple(attempts), error) from error
         else:
-            attempts += _attempts(entries, time.perf_counter() - started)
+            attempts += _attempts(lm, entries, time.perf_counter() - started)
             return prediction, tuple(attempts)
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _observed(lm: dspy.BaseLM, entries: list[dict[str, Any]]) -> dspy.BaseLM:
+def _observed(lm: dspy.BaseLM, entries: list[dict[str, Any]], keep_history: bool) -> dspy.BaseLM:
     """A copy of `lm` that does not retry by itself and whose history entries also land in `entries`."""
-    keep_history = not dspy.settings.disable_history
     observed = copy.copy(lm)
     observed.num_retries = 0
 
@@ -94,33 +103,45 @@ def _observed(lm: dspy.BaseLM, entries: list[dict[str, Any]]) -> dspy.BaseLM:
     return observed
 
 
-def _attempts(entries: list[dict[str, Any]], elapsed_s: float) -> list[Attempt]:
-    """One attempt per history entry. The elapsed time is shared out evenly: an adapter's silent second request
-    (its fallback format) is the only way to get two entries in one call."""
-    return [_attempt(entry, elapsed_s / len(entries)) for entry in entries]
+def _attempts(
+    lm: dspy.BaseLM, entries: list[dict[str, Any]], elapsed_s: float, error: Exception | None = None
+) -> list[Attempt]:
+    """One attempt per history entry, and one for the request that ended in an `error` of the provider.
+
+    The elapsed time is shared out evenly: an adapter's silent second request (its fallback format) is the only way
+    to get two in one call."""
+    failed = [error_line(error)] if isinstance(error, LMError) else []
+    share_s = elapsed_s / max(1, len(entries) + len(failed))
+    attempts = [_attempt(lm, entry, share_s) for entry in entries]
+    return attempts + [Attempt(latency_s=share_s, error=line) for line in failed]
 
 
-def _attempt(entry: dict[str, Any], latency_s: float) -> Attempt:
+def _attempt(lm: dspy.BaseLM, entry: dict[str, Any], latency_s: float) -> Attempt:
     response, output = entry["response"], (entry["outputs"] or [None])[0]
     text, reasoning, logprobs = output, None, None
     if isinstance(output, dict):
         text, reasoning = output.get("text"), output.get("reasoning_content")
         content = (output.get("logprobs") or {}).get("content")
-        logprobs = [(token["token"], token["logprob"]) for token in content] if content else None
-    usage = entry["usage"]
-    reported = getattr(response, "usage", None)
-    from_cache = not usage and getattr(reported, "input_tokens", None) is not None
-    if from_cache:
-        usage = {"prompt_tokens": reported.input_tokens, "completion_tokens": reported.output_tokens}
+        logprobs = [(mended(token["token"]), token["logprob"]) for token in content] if content else None
+    usage: dict[str, Any] = entry["usage"]
+    if isinstance(response, Response):
+        # Providers count cached and reasoning tokens in different ways; DSPy does not know an engine's provider.
+        counted = usage_dict(response, getattr(lm, "served_by", None))
+        from_cache, usage = bool(counted) and not usage, counted
+    else:
+        from_cache = bool(getattr(response, "cache_hit", False))
+    prompt_tokens, completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    price = getattr(lm, "price", None)  # a model that was made by `demur.models` has one
+    cost_usd = entry["cost"] if price is None else price(response, prompt_tokens, completion_tokens)
     return Attempt(
         latency_s=latency_s,
-        text=text or _refusal_text(response),
-        reasoning=reasoning,
+        text=mended(text or _refusal_text(response)),
+        reasoning=mended(reasoning),
         finish_reason=_finish_reason(response),
-        prompt_tokens=usage.get("prompt_tokens"),
+        prompt_tokens=prompt_tokens,
         cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
-        completion_tokens=usage.get("completion_tokens"),
-        cost_usd=0.0 if from_cache else entry["cost"],
+        completion_tokens=completion_tokens,
+        cost_usd=0.0 if from_cache else cost_usd,
         from_cache=from_cache,
         logprobs=logprobs,
     )
@@ -140,24 +161,29 @@ def _refusal_text(response: Any) -> str | None:
     return next((part.text for part in parts if part.type == "refusal"), None)
 
 
-def _failure(error: Exception, attempts: list[Attempt]) -> Failure:
-    if isinstance(error, LMTimeoutError):
-        return Failure(kind="timeout", reason=_one_line(error))
+def _failure(error: Exception, attempts: list[Attempt], declined: bool) -> Failure:
+    if isinstance(error, LMTimeoutError) or (isinstance(error, LMError) and "timed out" in error.message):
+        return Failure(kind="timeout", reason=error_line(error))
     if isinstance(error, LMError):
         if "content_filter" in f"{error.provider_code} {error.message}":
-            return Failure(kind="refused", reason=f"the provider's content filter: {_one_line(error)}")
-        return Failure(kind="provider error", reason=_one_line(error), fatal=isinstance(error, _FATAL))
+            return Failure(kind="refused", reason=f"the provider's content filter: {error_line(error)}")
+        return Failure(kind="provider error", reason=error_line(error), fatal=isinstance(error, _FATAL))
     last = attempts[-1] if attempts else Attempt(latency_s=0)
     if last.finish_reason == "length":
         reason = "the completion was cut off at the token limit; raise max_tokens"
         return Failure(kind="truncated", reason=reason, raw=last.text)
     if last.finish_reason == "content_filter":
         return Failure(kind="refused", reason="the provider's content filter ended the completion", raw=last.text)
-    if last.text and _REFUSAL.match(last.text):
+    if declined or (last.text and _REFUSAL.match(last.text)):
         return Failure(kind="refused", reason="the model declined to answer", raw=last.text)
-    expected = ", ".join(error.signature.output_fields) if isinstance(error, AdapterParseError) else "the fields"
+    expected = ", ".join(signature.output_fields) if (signature := getattr(error, "signature", None)) else "of the role"
     found = "an empty completion" if not last.text else "a completion that does not hold them all in a valid form"
     return Failure(kind="unparsed", reason=f"expected the fields {expected}; found {found}", raw=last.text)
+
+
+def _is_passing(error: LMError) -> bool:
+    """Whether a repetition may help: also against an answer that is no JSON, as of a gateway that restarts."""
+    return is_retryable_lm_error(error) or error.status == 200
 
 
 def _pause_s(error: LMError, retry: int) -> float:
@@ -167,7 +193,8 @@ def _pause_s(error: LMError, retry: int) -> float:
     return random.uniform(0, min(2.0**retry, MAX_BACKOFF_S))
 
 
-def _one_line(error: LMError) -> str:
-    text = " ".join((error.message or str(error)).split())
+def error_line(error: LMError) -> str:
+    """The error in one line for a person, without what looks like a key, and without advice to programmers."""
+    text = " ".join(_ADVICE.sub("", error.message or str(error)).split())
     status = f" (HTTP {error.status})" if error.status else ""
     return f"{type(error).__name__}{status}: {_SECRET.sub('[secret]', text)[:500]}"

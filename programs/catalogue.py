@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, get_origin, get_type_hints
 
@@ -15,11 +16,14 @@ from programs.direct import Direct
 from programs.errors import InputError
 from programs.self_reflection import SelfReflection
 from programs.visual import VisualDebate
+from programs.voting import MajorityVote, SelfConsistency
 
 PROGRAMS: dict[str, type[DebateProgram]] = {
     "direct": Direct,
     "self-reflection": SelfReflection,
     "visual-debate": VisualDebate,
+    "majority-vote": MajorityVote,
+    "self-consistency": SelfConsistency,
 }
 
 
@@ -69,25 +73,27 @@ def make_program(name: str, arguments: Mapping[str, Any] | None = None) -> Debat
 
 
 def _read(program: str, argument: Argument, value: Any) -> Any:
-    """A value of the argument's type; a text is read as JSON, as a list at its commas, or as it stands."""
+    """`value` as the argument's type. A text is tried as a list (at its commas), as JSON, and as it stands."""
     adapter = TypeAdapter(argument.type, config=ConfigDict(arbitrary_types_allowed=True))
-    candidates = [value]
-    if isinstance(value, str):
-        try:
-            candidates.insert(0, json.loads(value))
-        except json.JSONDecodeError:
-            lowered = value.lower()
-            if lowered in ("none", "on", "off"):
-                candidates.insert(0, {"none": None, "on": True, "off": False}[lowered])
-        if _takes_list(argument.type):
-            candidates = [part.strip() for part in value.split(",")], *candidates
     problem = ""
-    for candidate in candidates:
+    for candidate in _readings(argument, value) if isinstance(value, str) else [value]:
         try:
             return adapter.validate_python(candidate)
         except ValidationError as error:
-            problem = problem or error.errors()[0]["msg"]
-    raise InputError(f"{program}: {argument.name}={value!r} does not fit: {problem}; the default is {argument.default!r}")
+            problem = error.errors()[0]["msg"]
+    raise InputError(
+        f"{program}: {argument.name}={value!r} does not fit: {problem}; the default is {argument.default!r}"
+    )
+
+
+def _readings(argument: Argument, text: str) -> list[Any]:
+    words = {"none": None, "on": True, "off": False}
+    if text.lower() in words:
+        return [words[text.lower()], text]
+    readings: list[Any] = [[part.strip() for part in text.split(",")]] if _takes_list(argument.type) else []
+    with suppress(json.JSONDecodeError):
+        readings.append(json.loads(text))
+    return [*readings, text]
 
 
 def _takes_list(annotation: Any) -> bool:

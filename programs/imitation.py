@@ -7,7 +7,6 @@ and the debaters of a new question are given one of the same scenario. A library
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -89,10 +88,6 @@ class ImitationLibrary(BaseModel):
         return max(allowed, key=likeness, default=None)
 
 
-def as_library(imitation: ImitationLibrary | str | Path | Sequence[dict] | None) -> ImitationLibrary | None:
-    """A program's `imitation` argument as a library: None, a library, a file, or the examples themselves."""
-    if imitation is None or isinstance(imitation, ImitationLibrary):
-        return imitation
-    if isinstance(imitation, str | Path):
-        return ImitationLibrary.read(imitation)
-    return ImitationLibrary(examples=tuple(Example.model_validate(example) for example in imitation))
+def as_library(imitation: ImitationLibrary | str | Path | None) -> ImitationLibrary | None:
+    """A program's `imitation` argument as a library: None, a library, or the file of one."""
+    return ImitationLibrary.read(imitation) if isinstance(imitation, str | Path) else imitation

@@ -96,10 +96,8 @@ def _store(value: Any, images: dict[str, bytes]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """JSON-able data; an imitation library becomes the list of its examples."""
     if isinstance(value, BaseModel):
-        plain = value.model_dump(mode="json")
-        return plain["examples"] if set(plain) == {"examples"} else plain
+        return value.model_dump(mode="json")
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

@@ -83,7 +83,7 @@ class Turn(BaseModel):
     failure: Failure | None = None
     attempts: tuple[Attempt, ...] = ()
     input_hash: str | None = None
-    """Hash of `inputs` and of the role's prompt; None in recordings imported from elsewhere."""
+    """Hash of `inputs` (without pictures) and of the role's instructions; None in imported recordings."""
     replayed: bool = False
 
     _said: dspy.Prediction | None = PrivateAttr(default=None)
@@ -191,6 +191,11 @@ class Transcript:
     @classmethod
     def from_list(cls, turns: list[dict[str, Any]]) -> Transcript:
         return cls([Turn.model_validate(turn) for turn in turns])
+
+    def _repr_html_(self) -> str:
+        from programs.transcript_html import transcript_html  # which needs the classes of this module
+
+        return transcript_html(self.turns)
 
     def __repr__(self) -> str:
         return f"Transcript({', '.join(f'{turn.role}/{turn.stage}' for turn in self.turns)})"

@@ -91,7 +91,8 @@ class VisualDebate(DebateProgram):
 
     async def debate(self, question: str, image: object = None) -> dspy.Prediction:
         case = visual_case(question, image)
-        a, b = Side("debater_a", self.debater_a), Side("debater_b", self.debater_b)
+        a = Side("debater_a", self.debater_a)
+        b = Side("debater_b", self.debater_b, sample=0 if self.personas else 1)
         shown = await self.choose_example(case)
 
         await self.together(self.open(a, case, shown), self.open(b, case, shown))
@@ -128,26 +129,26 @@ class VisualDebate(DebateProgram):
 
     async def open(self, side: Side, case: VisualCase, shown: dict[str, str]) -> None:
         """Round 0: answer without knowing the other's answer."""
-        side.turns.append(await self.turn(side.role, "open", side.debater.open, **shown, **case))
+        side.turns.append(await self.turn(side.role, "open", side.debater.open, sample=side.sample, **shown, **case))
 
     async def describe(self, side: Side, case: VisualCase) -> None:
         """Round 1: describe the claimed object. If this turn fails the debate goes on without a description."""
         own = {"answer": side.answer, "reason": side.turns[-1].said.reason}
-        side.turns.append(
-            await self.turn(side.role, "describe", side.debater.describe, round=1, own_answer=own, **case)
+        turn = await self.turn(
+            side.role, "describe", side.debater.describe, round=1, sample=side.sample, own_answer=own, **case
         )
+        side.turns.append(turn)
 
     async def reconsider(
         self, side: Side, other: Side, told: Told, round: int, case: VisualCase, shown: dict[str, str]
     ) -> None:
         """Later rounds: answer anew, knowing what is told of the other's answer."""
         heard = {"own_answer": propagate(side.turns, "everything"), "told": propagate(other.turns, told)}
-        closer = self.zoom_in(side, other, case)
-        side.turns.append(
-            await self.turn(
-                side.role, "reconsider", side.debater.reconsider, round=round, **heard, **shown, **closer, **case
-            )
+        inputs = heard | shown | self.zoom_in(side, other, case) | case
+        turn = await self.turn(
+            side.role, "reconsider", side.debater.reconsider, round=round, sample=side.sample, **inputs
         )
+        side.turns.append(turn)
 
     async def ask_judge(self, a: Side, b: Side, case: VisualCase) -> dspy.Prediction:
         """Let the judge, who sees all answers of both, decide; in both orders if it is to agree with itself."""
@@ -183,7 +184,7 @@ class VisualDebate(DebateProgram):
         answer = verdict.said.answer if verdict else a.answer
         return dspy.Prediction(
             answer=answer,
-            reason=verdict.said.reason if verdict else turns[-1].said.reason,
+            reason=next((reason for turn in reversed(turns) if (reason := (turn.output or {}).get("reason"))), None),
             outcome=outcome,
             contested=contested,
             interpretation=interpret(turns, answer),
@@ -196,6 +197,8 @@ class Side:
 
     role: str
     debater: Debater
+    sample: int = 0
+    """Debaters with the same prompt are two samples; else a cache would let one repeat the other."""
     turns: list[Turn] = field(default_factory=list)
 
     @property

@@ -8,6 +8,7 @@ from signatures.visual import (
     InspectScene,
     JudgeDebate,
     NameScenario,
+    ReasonThenAnswer,
     Reconsider,
     ReflectOnAnswer,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "JudgeDebate",
     "NameScenario",
     "Persona",
+    "ReasonThenAnswer",
     "Reconsider",
     "ReflectOnAnswer",
     "Region",

@@ -18,6 +18,15 @@ class AnswerQuestion(dspy.Signature):
     reason: str = dspy.OutputField(desc="why, in one sentence")
 
 
+class ReasonThenAnswer(dspy.Signature):
+    """Look at the image and think the question through step by step. Then answer it."""
+
+    image: dspy.Image = dspy.InputField(desc="the image")
+    question: str = dspy.InputField(desc="a yes/no question about one object in the image")
+    reason: str = dspy.OutputField(desc="what you see and what follows from it, step by step")
+    answer: Verdict = dspy.OutputField(desc="whether the object is in the image")
+
+
 class DescribeObject(dspy.Signature):
     """You said that the object in the question is in the image. Look again and describe that object:
     what it looks like, where it is, and what is next to it. Describe what you see, not what such an object

@@ -1,9 +1,16 @@
 """Fixtures that several test modules share."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"  # DSPy would fetch its price table from the network
+
+from tests.server import Received, ScriptedServer
 
 SHARED = Path(os.environ.get("DEMUR_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
@@ -15,3 +22,21 @@ def shared_data() -> Path:
     if not data.is_dir():
         pytest.skip(f"needs the published data sets, which are not in this checkout: no {data}")
     return data
+
+
+@pytest.fixture
+def scripted_server() -> Iterator[Callable[[Callable[[Received], Any]], ScriptedServer]]:
+    """Starts HTTP servers on loopback that a Python function answers for; they stop with the test."""
+    with ExitStack() as running:
+        yield lambda answer: running.enter_context(ScriptedServer(answer).running())
+
+
+@pytest.fixture
+def response_cache() -> Iterator[None]:
+    """An empty response cache of DSPy, in memory only, for the test."""
+    import dspy
+
+    before = dspy.cache
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=True)
+    yield
+    dspy.cache = before

@@ -19,6 +19,17 @@ _JSON_OUTPUTS = re.compile(r"Respond with a JSON object in the following order o
 _INPUT = re.compile(r"\[\[ ## (\w+) ## \]\]\n(.*?)(?=\n\n\[\[ ## |\n\nRespond with )", re.DOTALL)
 
 
+def asked_fields(user: str) -> list[str]:
+    """The output fields that the last user message of a request asks for, in order."""
+    match = _OUTPUTS.search(user) or _JSON_OUTPUTS.search(user)
+    return re.findall(r"`(?:\[\[ ## )?(\w+)(?: ## \]\])?`", match[1]) if match else []
+
+
+def completed(fields: dict[str, Any]) -> str:
+    """A completion that gives `fields` in the chat format."""
+    return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in fields.items()) + "\n\n[[ ## completed ## ]]\n"
+
+
 @dataclass
 class Asked:
     """One request, taken apart."""
@@ -32,8 +43,7 @@ class Asked:
     @property
     def outputs(self) -> list[str]:
         """The output fields in the order in which they are asked for."""
-        match = _OUTPUTS.search(self.user) or _JSON_OUTPUTS.search(self.user)
-        return re.findall(r"`(?:\[\[ ## )?(\w+)(?: ## \]\])?`", match[1]) if match else []
+        return asked_fields(self.user)
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -73,8 +83,7 @@ class Script:
         if isinstance(said, Response):
             return said
         if isinstance(said, dict):
-            said = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in said.items())
-            said += "\n\n[[ ## completed ## ]]\n"
+            said = completed(said)
         return completion(said)
 
     def complete(self, request: Request) -> Response:

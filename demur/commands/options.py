@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from evals.benchmarks.base import Scoring
+from evals.score import Scoring
 
 ProgramName = Annotated[str | None, typer.Argument(metavar="PROGRAM", help="Name of a program; see `demur programs`.")]
 Compiled = Annotated[Path | None, typer.Option(help="Folder of a compiled program.", metavar="DIR")]

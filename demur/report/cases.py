@@ -106,24 +106,6 @@ def event_of(turn: Turn, step: Step | None) -> str:
     return named.get((step.before, step.after)) or ("kept" if step.before == step.after else "changed")
 
 
-def facets(rows: Sequence[Json], roles: Sequence[str]) -> Json:
-    """What the rows can be filtered by: the values of each filter, in order."""
-    tags: dict[str, set[str]] = {}
-    for row in rows:
-        for name, value in row.get("tags", {}).items():
-            tags.setdefault(name, set()).add(value)
-    return {
-        "states": _ordered(rows, "state"),
-        "outcomes": _ordered(rows, "outcome"),
-        "causes": _ordered(rows, "cause"),
-        "contested": any(row.get("contested") for row in rows),
-        "rounds": sorted({event[0] for row in rows for event in row.get("events", ())}),
-        "roles": list(roles),
-        "events": list(EVENTS),
-        "tags": {name: sorted(values) for name, values in sorted(tags.items()) if len(values) > 1},
-    }
-
-
 def search_text(debate: Json) -> str:
     """All that can be searched for in a case, in lower case: every text of it but what the roles were told."""
     return "\n".join(_texts(debate)).lower()
@@ -189,14 +171,6 @@ def _boxes(record: Record) -> Json:
     return {
         name: {"region": region, "box": region_box(region)} for name, region in named.items() if region in REGIONS
     }
-
-
-def _ordered(rows: Sequence[Json], key: str) -> list[str]:
-    counts: dict[str, int] = {}
-    for row in rows:
-        if key in row:
-            counts[row[key]] = counts.get(row[key], 0) + 1
-    return sorted(counts, key=lambda value: (-counts[value], value))
 
 
 def _key(turn: Turn) -> tuple[Any, ...]:

@@ -28,9 +28,11 @@ def title_of(name: str) -> str:
     """The name of a metric, role or outcome as a heading.
 
     >>> title_of("yes_ratio"), title_of("f1"), title_of("debater_a")
-    ('Yes ratio', 'F1', 'Debater a')
+    ('Yes ratio', 'F1', 'Debater A')
     """
     spaced = name.replace("_", " ")
+    if spaced[-2:-1] == " ":
+        spaced = spaced[:-1] + spaced[-1].upper()
     return _NAMES.get(name) or spaced[:1].upper() + spaced[1:]
 
 
@@ -61,7 +63,7 @@ def cost(name: str, value: float | None) -> str:
     """What a question costs: `calls`, `tokens`, `cost_usd` or `wall_s`.
 
     >>> cost("calls", 2.134), cost("tokens", 1840.5), cost("cost_usd", 0.00123), cost("wall_s", 1.5)
-    ('2.13', '1,840', '$0.0012', '1.5 s')
+    ('2.13', '1,840', '$0.0012', '1.50 s')
     """
     if value is None:
         return NOTHING
@@ -69,12 +71,16 @@ def cost(name: str, value: float | None) -> str:
         return money(value)
     if name == "tokens":
         return f"{value:,.0f}"
-    return f"{value:,.2f}" if name == "calls" else f"{value:,.1f} s"
+    return f"{value:,.2f}" if name == "calls" else f"{_seconds(value)} s"
 
 
 def cost_interval(name: str, between: Interval | None) -> str:
     """The ends of the interval of a cost."""
-    return NOTHING if between is None else f"{cost(name, between.low)} – {cost(name, between.high)}"
+    if between is None:
+        return NOTHING
+    if name == "wall_s":
+        return f"{_seconds(between.low)} – {_seconds(between.high)}"
+    return f"{cost(name, between.low)} – {cost(name, between.high)}"
 
 
 def money(value: float | None) -> str:
@@ -89,6 +95,31 @@ def money(value: float | None) -> str:
     return "$" + (f"{value:.10f}".rstrip("0") if "e" in shown else shown)
 
 
+def points(value: float | None) -> str:
+    """A difference of two ratios in percentage points, with its sign.
+
+    >>> points(0.0667), points(-0.02)
+    ('+6.7', '−2.0')
+    """
+    return NOTHING if value is None else f"{100 * value:+.1f}".replace("-", "−")
+
+
+def points_interval(between: Interval | None) -> str:
+    """The ends of the interval of such a difference."""
+    return NOTHING if between is None else f"{points(between.low)} to {points(between.high)}"
+
+
+def p_value(value: float | None) -> str:
+    """A p value.
+
+    >>> p_value(0.0312), p_value(0.00002)
+    ('0.031', '< 0.001')
+    """
+    if value is None:
+        return NOTHING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def count(value: int | None) -> str:
     """A whole number with separators.
 
@@ -96,6 +127,10 @@ def count(value: int | None) -> str:
     '2,871'
     """
     return NOTHING if value is None else f"{value:,}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def _digits(name: str, value: float, cases: int) -> str:

@@ -10,6 +10,7 @@ import json
 import re
 from array import array
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,15 @@ class JournalIndex:
                 rows.append(_object(self.path, offset, file.readline()))
         return rows
 
+    def holding(self, words: list[bytes]) -> set[str]:
+        """The cases that have a line with all `words`, which are ASCII letters and digits in lower case."""
+        found = set()
+        with self.path.open("rb") if len(self) else nullcontext([]) as lines:
+            for (case_id, _), line in zip(_case_ids(self.path), lines, strict=False):
+                if case_id not in found and all(word in line.lower() for word in words):
+                    found.add(case_id)
+        return found
+
 
 class RunIndex:
     """The records and turns of a run, by case. What is appended later is not seen."""
@@ -77,6 +87,12 @@ class RunIndex:
             Turn.model_validate({name: value for name, value in row.items() if name != "case_id"})
             for row in self._turns.read(case_id)
         ]
+
+    def mentioning(self, text: str) -> set[str]:
+        """The cases that may mention `text` (in lower case): a quick look at the files, which keeps too many rather
+        than too few. Only plain letters and digits are sought, since JSON can write all others in two ways."""
+        words = [word.encode() for word in re.findall(r"[a-z0-9]+", text)]
+        return self._records.holding(words) | self._turns.holding(words)
 
 
 def last_attempts(turns: list[Turn]) -> tuple[Transcript, list[Turn]]:

@@ -7,12 +7,13 @@ from typing import Any
 
 from demur.report.journal_index import RunIndex, last_attempts
 from demur.report.reliability import Bin, reliability_bins
-from evals.benchmarks.base import Benchmark, Score, Scoring
+from evals.benchmarks.base import Benchmark
 from evals.debate_stats import UNREADABLE, DebateStats, Grader, debate_stats
 from evals.intervals import Interval
 from evals.metric_intervals import cost_intervals, cost_parts, metric_intervals
 from evals.records import Record
 from evals.run import RunSpec
+from evals.score import Score, Scoring
 from programs.errors import InputError
 
 
@@ -55,6 +56,12 @@ class RunSummary:
         if len(set(models.values())) == 1:
             return next(iter(models.values()))
         return ", ".join(f"{'others' if role == '*' else role}: {model}" for role, model in models.items()) or "–"
+
+    @property
+    def interval_methods(self) -> list[str]:
+        """How the intervals of the headline were made, each way once."""
+        made = [self.metrics[name].interval for name in self.headline]
+        return list(dict.fromkeys(interval.method for interval in made if interval is not None))
 
     @property
     def arguments(self) -> str:

@@ -19,6 +19,7 @@ from dspy.lm15 import (
     Response,
     StreamDeltaEvent,
     StreamEndEvent,
+    StreamErrorEvent,
     StreamStartEvent,
     TextPart,
     Usage,
@@ -28,7 +29,7 @@ from dspy.lm15 import (
 from demur.simulated.parse import count_pictures, system_text
 from demur.simulated.respond import respond
 
-Event = StreamStartEvent | StreamDeltaEvent | StreamEndEvent
+Event = StreamStartEvent | StreamDeltaEvent | StreamEndEvent | StreamErrorEvent
 
 TOKENS_PER_PICTURE = 255
 CHARACTERS_PER_TOKEN = 4
@@ -182,6 +183,11 @@ def _digest(request: Request) -> bytes:
     digest.update(system_text(request).encode())
     for message in request.messages:
         for part in message.parts:
-            content = part.text if isinstance(part, TextPart) else part.data or part.url if isinstance(part, ImagePart) else ""
-            digest.update(f"\x1f{message.role}\x1f{content}".encode())
+            digest.update(f"\x1f{message.role}\x1f{_content(part)}".encode())
     return digest.digest()
+
+
+def _content(part: object) -> str:
+    if isinstance(part, TextPart):
+        return part.text
+    return part.data or part.url or "" if isinstance(part, ImagePart) else ""

@@ -164,8 +164,8 @@ def _requirement(text: str) -> int:
 
 
 def _style(text: str) -> Style | None:
-    start = _requirement(text)
-    return next((style for marker, style in _REQUIREMENTS.items() if start >= 0 and text.startswith(marker, start)), None)
+    reminder = text[start:] if (start := _requirement(text)) >= 0 else ""
+    return next((style for marker, style in _REQUIREMENTS.items() if reminder.startswith(marker)), None)
 
 
 def _fields(listing: str) -> tuple[Field, ...]:

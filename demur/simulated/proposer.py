@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from demur.simulated.kinds import MISSES, Kind
+from demur.simulated.kinds import MISSES
 from demur.simulated.noise import uniform, weighted
 from demur.simulated.parse import Ask
 from demur.simulated.traits import NEUTRAL_SENTENCES, TRAITS, Trait, traits_of
@@ -20,6 +20,7 @@ from signatures import CAUSES
 
 FITTING_WEIGHT = 8.0
 """How many times likelier advice is that fits a cause which the feedback names."""
+FITTING_SHIFT = -0.5
 TWO_SENTENCES = 0.5
 STRIKES_OUT = 0.25
 RULES = 3
@@ -80,11 +81,10 @@ def advise(instruction: str, feedback: str, number: int, *key: object) -> list[s
 
 
 def _fits(trait: Trait, feedback: str) -> bool:
-    """Whether the trait is chiefly about a kind of error that the feedback names."""
-    most = min(trait.shifts.values())
-    chief: set[Kind] = {kind for kind, shift in trait.shifts.items() if shift == most}
-    return any(cause in feedback for cause in CAUSES if cause in chief) or (
-        bool(chief & set(MISSES)) and _MISSED.search(feedback) is not None
+    """Whether the trait is markedly about a kind of error that the feedback names."""
+    about = {kind for kind, shift in trait.shifts.items() if shift <= FITTING_SHIFT}
+    return any(cause in feedback for cause in CAUSES if cause in about) or (
+        bool(about & set(MISSES)) and _MISSED.search(feedback) is not None
     )
 
 

@@ -8,6 +8,7 @@ said. It shifts the log-odds of an error, for the kinds of error that it is abou
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import get_args
 
 from demur.simulated.kinds import MISSES, UNPROMPTED, Kind
@@ -87,29 +88,29 @@ TRAITS: tuple[Trait, ...] = (
         "guess",
         r"\bguess(es|ing)?\b",
         "If you cannot tell, make your best guess.",
-        _all(EVERY_KIND, 0.5),
+        _all(EVERY_KIND, 0.4),
     ),
     _trait(
         "hurry",
         r"\bquick(ly)?\b|\bfirst impression\b|\bat a glance\b|\boverthink",
         "Answer quickly and trust your first impression.",
-        _all(EVERY_KIND, 0.5),
+        _all(EVERY_KIND, 0.4),
     ),
     _trait(
         "defer",
         r"\b(trust|believe|rely on|defer to) (the |what )?(other|others|majority)\b",
         "Believe the other observer, who has usually looked more closely.",
-        _all(EVERY_KIND, 0.5),
+        _all(EVERY_KIND, 0.4),
     ),
     _trait(
         "agree",
         r"\bagree (with|to|whenever|where)\b|\bavoid (conflict|disagreement)\b",
         "Agree with the question where you can, so that nobody is contradicted.",
-        _all(CLAIMS, 0.6),
+        _all(CLAIMS, 0.5),
     ),
     _trait(
         "assume the typical",
-        r"\bassume\b[^.]{0,40}\b(typical|usual|common|likely)|\btypical (objects|things) (are|must be) (there|present)\b",
+        r"\bassume\b[^.]{0,40}\b(typical|usual|common|likely)|\btypical (objects|things) (are|must be) there\b",
         "Assume that the typical objects of such a scene are there.",
         {"conceptual similarity": 0.8, "unreasonable inference": 0.9, UNPROMPTED: 0.9},
     ),
@@ -125,7 +126,9 @@ NEUTRAL_SENTENCES: tuple[str, ...] = (
 )
 """What proposers also say, and what does nothing."""
 
-_NEGATION = re.compile(r"\b(do not|don't|never|not|no|avoid|without|rather than|instead of)\s+(\w+\s+){0,2}$", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(do not|don't|never|not|no|avoid|without|rather than|instead of)\s+(\w+\s+){0,2}$", re.IGNORECASE
+)
 
 _CONSERVATIVE = re.compile(
     r"\b(cautious\w*|conservative\w*|prudent\w*|sceptic\w*|skeptic\w*|sure of|certain of|actually see|point at)\b",
@@ -137,6 +140,7 @@ _IMAGINATIVE = re.compile(
 )
 
 
+@lru_cache(maxsize=512)
 def traits_of(text: str) -> tuple[Trait, ...]:
     """The traits that a prompt has, each once. Harmful advice that is negated ("do not guess") does not count.
 
@@ -147,10 +151,11 @@ def traits_of(text: str) -> tuple[Trait, ...]:
 
 
 def _says(text: str, trait: Trait) -> bool:
-    found = trait.pattern.finditer(text)
-    return any(trait.helpful or not _NEGATION.search(text[max(0, match.start() - 30) : match.start()]) for match in found)
+    starts = [match.start() for match in trait.pattern.finditer(text)]
+    return any(trait.helpful or not _NEGATION.search(text[max(0, start - 30) : start]) for start in starts)
 
 
+@lru_cache(maxsize=512)
 def persona_of(text: str) -> float:
     """The temperament that a prompt's words ask for, from -1 (imaginative) to 1 (conservative); 0 for neither.
 

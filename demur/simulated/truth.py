@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dspy.lm15 import ImagePart, InvalidRequestError, UnsupportedFeatureError
 
@@ -18,7 +19,8 @@ from evals.scenes import Lure, SceneView, Thing, scene_of
 from programs.errors import InputError
 
 _QUESTION = re.compile(
-    r"\b(?:is|are) there (?:an?|the|any|some) (.+?) (?:in|on) (?:the|this) (?:image|picture|photo|scene)\b", re.IGNORECASE
+    r"\b(?:is|are) there (?:an?|the|any|some) (.+?) (?:in|on) (?:the|this) (?:image|picture|photo|scene)\b",
+    re.IGNORECASE,
 )
 _MISS: dict[str, Kind] = {"small": "miss small", "medium": "miss medium", "large": "miss large"}
 
@@ -94,10 +96,14 @@ def view_of(picture: ImagePart | None) -> SceneView:
 
 def known_view(picture: ImagePart | None) -> SceneView | None:
     """The scene that a picture shows; None if there is no picture or it shows none."""
-    if picture is None or picture.data is None:
-        return None
+    return None if picture is None or picture.data is None else _read(picture.data)
+
+
+@lru_cache(maxsize=128)
+def _read(encoded: str) -> SceneView | None:
+    """The scene of a base64 picture. Kept for a while, since the turns of a debate are about the same picture."""
     try:
-        return scene_of(base64.b64decode(picture.data))
+        return scene_of(base64.b64decode(encoded))
     except InputError:
         return None
 

@@ -10,17 +10,26 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from demur.simulated import law
+from demur.simulated.hearing import (
+    ATTRIBUTES,
+    NOTHING,
+    PLACE,
+    fits_real,
+    last_answer,
+    level_of,
+    names_real,
+    read_statement,
+    read_statements,
+    stance,
+    standing_of,
+)
 from demur.simulated.noise import choose, logit, shifted, uniform
 from demur.simulated.parse import Ask, Values
 from demur.simulated.speaker import Speaker
 from demur.simulated.truth import Truth, truth_of, view_of
 from evals.scenes import SCENARIOS, SceneView, Thing
 from evals.scenes.things import Size
-from signatures import CAUSES, REGIONS, Told, Verdict
-
-ATTRIBUTES = ("color", "shape", "size", "clothing")
-PLACE = ("region", "above", "below", "left", "right")
-NOTHING = "nothing"
+from signatures import CAUSES, REGIONS, Verdict
 
 Answer = dict[str, Any]
 
@@ -36,7 +45,7 @@ def answer_visual(ask: Ask, seed: int, sample: int) -> Answer | None:
         return None
     if ask.wanted == {"scenario"}:
         return _name_scenario(ask, seed, sample)
-    role = _JUDGE if ask.wanted == _VERDICT and "first_side" in inputs else _ROLES.get(ask.wanted)
+    role = _judge if ask.wanted == _VERDICT and "first_side" in inputs else _ROLES.get(ask.wanted)
     if role is None or "question" not in inputs:
         return None
     answer = role(Speaker(ask, truth_of(ask.given), seed, sample))
@@ -65,49 +74,58 @@ def _inspect(speaker: Speaker) -> Answer:
 
 def _reconsider(speaker: Speaker) -> Answer:
     truth, given = speaker.truth, speaker.ask.given
-    own, told = _texts(given, "own_answer"), _texts(given, "told")
+    own, told = read_statement(given, "own_answer"), read_statement(given, "told")
     mine: Verdict = "yes" if own.get("answer") == "yes" else "no"
-    theirs, level = _stance(told, mine), _level(told)
-    standing = _standing(mine == _verdict(truth), theirs == _verdict(truth))
+    theirs, level = stance(told, mine), level_of(told)
+    standing = standing_of(mine == _verdict(truth), theirs == _verdict(truth))
     table = law.RECONSIDER_PRESENT if truth.present else law.RECONSIDER_ABSENT
-    misnamed = standing == "only other" and not truth.present and not _names(told, truth)
-    wrong = speaker.errs(
-        table[standing][level], "reconsider", mine, theirs, level, shift=law.MISNAMED if misnamed else 0.0
-    )
+    again = "actual_object" in own
+    convinced = not again and level == "everything" and standing == "only I" and not truth.present
+    probability = law.CONVINCED_EARLY if convinced else table[standing][level]
+    misnamed = standing == "only other" and not truth.present and not names_real(told, truth)
+    wrong = speaker.errs(probability, "reconsider", mine, theirs, level, again, shift=law.MISNAMED if misnamed else 0.0)
     verdict = _verdict(truth, wrong=wrong)
-    fits = _fits(told, truth) or _fits(own, truth)
+    gives_in = mine == "yes" and verdict == "no" and told.get("actual_object") != truth.object
+    heard = told.get("actual_object", NOTHING) if gives_in else NOTHING
+    fits = fits_real(told, truth) or fits_real(own, truth)
     hint = law.NAMED_EVERYTHING if level == "everything" else law.NAMED_ATTRIBUTES if fits else 0.0
-    return _finding(speaker, verdict, "reconsider", hint)
+    return _finding(speaker, verdict, "reconsider", hint, heard)
 
 
 def _reflect(speaker: Speaker) -> Answer:
     truth, given = speaker.truth, speaker.ask.given
-    own, details = _texts(given, "own_answer"), _texts(given, "details")
+    own, details = read_statement(given, "own_answer"), read_statement(given, "details")
     mine: Verdict = "yes" if own.get("answer") == "yes" else "no"
     if mine == _verdict(truth):
         probability = law.REFLECT["right turns"]
     else:
-        probability = law.REFLECT["wrong stays" if _fits(details, truth) else "unseen stays"]
-    answer = _finding(speaker, _verdict(truth, wrong=speaker.errs(probability, "reflect", mine)), "reflect", 0.0)
+        probability = law.REFLECT["wrong stays" if fits_real(details, truth) else "unseen stays"]
+    answer = _finding(speaker, _verdict(truth, wrong=speaker.errs(probability, "reflect", mine)), "reflect")
     del answer["found"]
     return answer
 
 
 def _judge(speaker: Speaker) -> Answer:
     truth, given = speaker.truth, speaker.ask.given
-    first, second = _statements(given, "first_side"), _statements(given, "second_side")
-    named = any(_names(statement, truth) for statement in first + second) and not truth.present
+    first, second = read_statements(given, "first_side"), read_statements(given, "second_side")
+    named = any(names_real(statement, truth) for statement in first + second)
     error = law.error(law.JUDGE_ERROR, speaker.shift + (law.JUDGE_NAMED if named else 0.0))
     towards_yes = -logit(error) if truth.present else logit(error)
-    answers = [_last_answer(first), _last_answer(second)]
-    if set(answers) == {"yes", "no"}:
-        longer = len(given.texts.get("first_side", "")) > len(given.texts.get("second_side", ""))
-        towards_yes += law.JUDGE_FIRST if answers[0] == "yes" else -law.JUDGE_FIRST
-        towards_yes += law.JUDGE_LONGER if (answers[0] == "yes") == longer else -law.JUDGE_LONGER
+    towards_yes += _leaning(given, last_answer(first), last_answer(second))
     verdict: Verdict = "yes" if speaker.chance("judge") < shifted(0.5, towards_yes) else "no"
-    answer = _finding(speaker, verdict, "judge", 0.0)
+    answer = _finding(speaker, verdict, "judge")
     del answer["found"]
     return answer
+
+
+def _leaning(given: Values, first: str | None, second: str | None) -> float:
+    """How far the order and the lengths of two sides that disagree move the judge's log-odds towards yes."""
+    if {first, second} != {"yes", "no"}:
+        return 0.0
+    lengths = [len(given.texts[name]) for name in ("first_side", "second_side")]
+    longer = (lengths[0] > lengths[1]) - (lengths[0] < lengths[1])
+    towards_first = law.JUDGE_FIRST + longer * law.JUDGE_LONGER
+    return towards_first if first == "yes" else -towards_first
 
 
 def _name_scenario(ask: Ask, seed: int, sample: int) -> Answer:
@@ -121,7 +139,6 @@ def _name_scenario(ask: Ask, seed: int, sample: int) -> Answer:
 
 
 _VERDICT = frozenset({"actual_object", "answer", "cause", "reason"})
-_JUDGE = _judge
 _ROLES: dict[frozenset[str], Callable[[Speaker], Answer]] = {
     frozenset({"answer", "reason"}): _open,
     frozenset({*ATTRIBUTES, *PLACE}): _describe,
@@ -135,20 +152,24 @@ def _verdict(truth: Truth, *, wrong: bool = False) -> Verdict:
     return "yes" if truth.present != wrong else "no"
 
 
-def _finding(speaker: Speaker, verdict: Verdict, stage: str, hint: float) -> Answer:
-    """Verdict, what is really there and why somebody may see something else, as far as the speaker found out."""
-    truth = speaker.truth
+def _finding(speaker: Speaker, verdict: Verdict, stage: str, hint: float = 0.0, heard: str = NOTHING) -> Answer:
+    """Verdict, what is really there and why somebody may see something else, as far as the speaker found out.
+
+    `hint` shifts how likely the speaker finds out; `heard` is what it takes over from somebody it gives in to.
+    """
+    truth, lure = speaker.truth, speaker.truth.lure
     named, cause = NOTHING, "none"
     if verdict == "yes":
         named = truth.object
-    else:
-        knows = truth.lure is not None and not truth.present and speaker.gets(law.NAMED[stage], stage, "named", shift=hint)
-        if truth.lure is not None and knows:
-            named = truth.lure.thing.name
-        elif speaker.chance(stage, "misnames") < 0.5 and (other := _some_thing(speaker, stage, "misnamed")):
-            named = other.name
-        right = truth.lure is not None and knows and speaker.gets(law.CAUSE_RIGHT, stage, "cause")
-        cause = truth.lure.cause if truth.lure and right else choose(CAUSES, speaker.chance(stage, "other cause"))
+    elif heard != NOTHING:
+        named = heard
+    elif lure is not None and speaker.gets(law.NAMED[stage], stage, "named", shift=hint):
+        named = lure.thing.name
+    elif speaker.chance(stage, "misnames") < law.MISNAMES and (other := _some_thing(speaker, stage, "misnamed")):
+        named = other.name
+    if verdict == "no" and named != NOTHING:
+        knows = lure is not None and named == lure.thing.name and speaker.gets(law.CAUSE_RIGHT, stage, "cause")
+        cause = lure.cause if lure is not None and knows else choose(CAUSES, speaker.chance(stage, "other cause"))
     return {
         "found": "no" if named == NOTHING else "yes",
         "actual_object": named,
@@ -174,7 +195,9 @@ def _description(speaker: Speaker, thing: Thing | None, stage: str, *, clothing:
         }
         for side, neighbour in view.scene.neighbours(thing).items():
             fits = speaker.gets(law.DESCRIBE["neighbour"], stage, side)
-            parts[side] = neighbour if fits else choose([NOTHING, *(o.name for o in shown)], speaker.chance(stage, side, 2))
+            parts[side] = (
+                neighbour if fits else choose([NOTHING, *(o.name for o in shown)], speaker.chance(stage, side, 2))
+            )
     if not clothing:
         del parts["clothing"]
     return parts
@@ -193,51 +216,6 @@ def _some_thing(speaker: Speaker, *what: object) -> Thing | None:
     view: SceneView = speaker.truth.view
     others = [thing for thing in view.scene.things if view.visible(thing) and thing != speaker.truth.real]
     return choose(others, speaker.chance(*what, "some thing")) if others else None
-
-
-def _texts(given: Values, name: str) -> dict[str, str]:
-    value = given.data(name)
-    return {str(key): str(part) for key, part in value.items()} if isinstance(value, dict) else {}
-
-
-def _statements(given: Values, name: str) -> list[dict[str, str]]:
-    value = given.data(name)
-    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
-
-
-def _last_answer(statements: list[dict[str, str]]) -> str | None:
-    return next((said["answer"] for said in reversed(statements) if "answer" in said), None)
-
-
-def _stance(told: dict[str, str], mine: Verdict) -> Verdict:
-    """What the other holds: its answer if told, yes if it described the object, else the opposite of mine."""
-    if told.get("answer") in ("yes", "no"):
-        return "yes" if told["answer"] == "yes" else "no"
-    return "yes" if mine == "no" or told.keys() & set(ATTRIBUTES) else "no"
-
-
-def _level(told: dict[str, str]) -> Told:
-    if told.keys() - set(ATTRIBUTES):
-        return "everything"
-    return "attributes" if told else "nothing"
-
-
-def _standing(mine_right: bool, theirs_right: bool) -> law.Standing:
-    if mine_right:
-        return "both right" if theirs_right else "only I"
-    return "only other" if theirs_right else "both wrong"
-
-
-def _names(said: dict[str, str], truth: Truth) -> bool:
-    """Whether a statement names the thing that is taken for the object."""
-    return truth.lure is not None and said.get("actual_object") == truth.lure.thing.name
-
-
-def _fits(said: dict[str, str], truth: Truth) -> bool:
-    """Whether a description fits what the question is really about, or says nothing where there is nothing."""
-    if truth.real is None:
-        return said.get("color") == NOTHING
-    return said.get("color") == truth.real.color and said.get("shape") == truth.real.shape
 
 
 _YES = (

@@ -7,12 +7,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from evals.records import Record
-
-Scoring = Literal["strict", "compat"]
-"""`strict` reads answers as a person would; `compat` as the published script of the benchmark does."""
+from evals.score import Score, Scoring
 
 
 @dataclass(frozen=True)
@@ -38,20 +36,6 @@ class Case:
     def content_hash(self) -> str:
         content = [self.question, self.image, self.label]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Score:
-    """The result of scoring records: every number unrounded, in [0, 1] where it is a ratio.
-
-    A metric that is undefined (nothing to average) is None, never 0.
-    """
-
-    scoring: Scoring
-    metrics: dict[str, float | None]
-    counts: dict[str, int]
-    by_tag: dict[str, dict[str, dict[str, float | None]]] = field(default_factory=dict)
-    """Tag name → tag value → metrics, for benchmarks that are scored apart as well as together."""
 
 
 class Benchmark(Protocol):

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from evals.benchmarks.base import Case, Scoring
+from evals.benchmarks.base import Case
 from evals.benchmarks.pope_files import HUB, DataSpec, Question, read_labels, refuse_duplicates
 from evals.benchmarks.pope_hub import POPE_ON_HUB, read_hub
 from evals.benchmarks.yes_no import YesNoBenchmark, picture_folder, sample, visual_inputs
 from evals.metrics import claimed, read_record
 from evals.records import Record
+from evals.score import Scoring
 from programs.errors import InputError
 
 

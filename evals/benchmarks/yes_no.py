@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.benchmarks.base import Case, Score, Scoring
+from evals.benchmarks.base import Case
 from evals.metrics import yes_no_correct, yes_no_score
 from evals.reading import Language
 from evals.records import Record
+from evals.score import Score, Scoring
 from programs.errors import InputError
 from programs.images import load_image
 

@@ -14,7 +14,7 @@ from signatures import Verdict
 
 _YES = r"(?:yes|yeah|yea|yep|yup|true)"
 _NO = r"(?:no|nope|nah|false)"
-_PICTURE = r"(?:image|imange|picture|photo|photograph|scene|frame|attachment)s?"
+_PICTURE = r"(?:image|picture|photo|photograph|scene|frame|attachment)s?"
 _NO_PICTURE = rf"{_PICTURE} (?:(?:was|were|is|has been) )?(?:provided|attached|uploaded|given|found|available|received)"
 _ANSWER = r"(?:answer|verdict|conclusion|response)"
 
@@ -106,21 +106,21 @@ _REFUSAL = re.compile(
 )
 _ASKED_FOR = re.compile(r"\b(?:is|are) there (?:(?:an?|any|the|some) )?(?P<object>.+?) (?:in|on|at) th(?:e|is|at)\b")
 _IRREGULAR = {"person": "people|man|men|woman|women", "knife": "knives", "mouse": "mice", "child": "children"}
-_LONGEST = 20_000
-"""Characters of an answer that are read; a model that repeats itself for longer says nothing new."""
+"""Other words for an object that people use without thinking of them as other words."""
 
 
 def read_english(text: str, question: str | None = None) -> Reading:
     """What `text` answers to `question`. The rules are those of `evals.reading.read_verdict`, strict."""
-    said = _plain(text[:_LONGEST])
+    said = _plain(text)
     objects = _objects(question)
     leading, rest = _leading(said)
     if leading and _contradicted(leading, rest, objects):
         return UNPARSED
-    verdicts = {_verdict(match["word"]) for match in _DECLARED.finditer(said)} | ({leading} if leading else set())
+    verdicts = {_verdict(match["word"]) for match in _DECLARED.finditer(said)}
+    if leading:
+        verdicts.add(leading)
     if not verdicts:
-        statements = "".join(part for part in re.split(r"(?<=[.!?\n])", said) if not part.endswith("?"))
-        verdicts = {_asserted(clause.strip(" \"'()[]{}"), objects) for clause in _CLAUSE_END.split(statements)} - {None}
+        verdicts = _asserted(said, objects)
     if len(verdicts) == 1:
         return YES if "yes" in verdicts else NO
     if not verdicts and _PLAIN_YES.search(said):
@@ -133,7 +133,7 @@ def read_english(text: str, question: str | None = None) -> Reading:
 def _plain(text: str) -> str:
     """Lower case, straight apostrophes, without thoughts, tags and the marks of Markdown."""
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
-    text = re.sub(r"<think>.*?</think>", " ", text, flags=re.DOTALL)
+    text = text.rpartition("</think>")[2].partition("<think>")[0]
     return re.sub(r"[*_`#]+", "", re.sub(r"<[^<>]*>", " ", text)).strip()
 
 
@@ -163,11 +163,23 @@ def _contradicted(leading: Verdict, rest: str, objects: str | None) -> bool:
     return bool(_TURNED_TO_YES.match(rest) or (objects and re.fullmatch(claim, clause)))
 
 
-def _asserted(clause: str, objects: str | None) -> Verdict | None:
+def _asserted(said: str, objects: str | None) -> set[Verdict]:
+    """What the clauses of `said` say: those that name the object if any take a stand, else all. Questions do not."""
+    statements = "".join(part for part in re.split(r"(?<=[.!?\n])", said) if not part.endswith("?"))
+    named: set[Verdict] = set()
+    unnamed: set[Verdict] = set()
+    for clause in (part.strip(" \"'()[]{}") for part in _CLAUSE_END.split(statements)):
+        verdict = _of_clause(clause, objects)
+        if verdict is not None:
+            (named if objects and re.search(rf"\b(?:{objects})\b", clause) else unnamed).add(verdict)
+    return named or unnamed
+
+
+def _of_clause(clause: str, objects: str | None) -> Verdict | None:
     """What one clause says about the object asked for; None if nothing.
 
     A claim must name the object where it is known: "there is a cup" says nothing about a dog. A denial need not
-    ("there is no canine"), since nobody denies what was not asked for.
+    ("there is no canine"), since few deny what was not asked for.
     """
     if _OPEN.search(clause):
         return None

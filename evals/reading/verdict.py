@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from evals.benchmarks.base import Scoring
 from evals.reading.chinese import read_chinese
 from evals.reading.english import read_english
 from evals.reading.types import UNPARSED, Language, Reading
+from evals.score import Scoring
 from programs.errors import InputError
 from signatures import Verdict
 

@@ -15,7 +15,6 @@ Place = Literal["ground", "behind", "shelf", "air", "wall", "water"]
 
 BRIGHT = ("red", "blue", "green", "yellow", "orange", "pink", "lime", "plum")
 CALM = ("white", "gray", "blue", "brown", "orange", "green")
-DARK = ("black", "gray", "blue", "brown")
 METAL = ("gray", "black")
 
 NAMESAKES = ("orange", "lime", "plum")
@@ -152,7 +151,9 @@ class Confusion:
 
 
 def _confusions(cause: Cause, *pairs: str) -> tuple[Confusion, ...]:
-    return tuple(Confusion(*(name.strip() for name in pair.split(">")), cause) for pair in pairs)
+    """Confusions with one cause, each written as `what is there > what is seen`."""
+    split = [pair.split(" > ") for pair in pairs]
+    return tuple(Confusion(thing, object_, cause) for thing, object_ in split)
 
 
 CONFUSIONS: tuple[Confusion, ...] = (

@@ -51,7 +51,7 @@ def draw(scenario: str, things: Sequence[Thing], width: int, height: int) -> Ima
             _shelf(image, canvas, thing)
         name = "person behind" if thing.name == "person" and layout.table else thing.name
         _Icon(canvas, thing, image.width, image.height).draw(ICONS[name])
-    return image.resize((width, height), Image.Resampling.LANCZOS)
+    return image.reduce(_FINER)
 
 
 class _Icon:

@@ -85,7 +85,7 @@ def arrange(scenario: str, dice: Dice) -> tuple[Thing, ...]:
 def _thing(name: str, scenario: str, dice: Dice) -> Thing:
     kind, layout = KINDS[name], LAYOUTS[scenario]
     outdoors = scenario in {"sports", "street", "beach"}
-    places = [place for place in kind.places if not (outdoors and place == "shelf")]
+    places: list[Place] = [place for place in kind.places if not (outdoors and place == "shelf")]
     place: Place = "behind" if name == "person" and layout.table else dice.pick(places)
     base, scale = 0.0, dice.between(0.85, 1.1)
     if place == "ground":

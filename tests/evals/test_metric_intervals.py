@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evals.benchmarks.base import Score, Scoring
 from evals.intervals import cluster_bootstrap, wilson
 from evals.metric_intervals import cost_intervals, cost_parts, metric_intervals, metric_parts
 from evals.metrics import yes_no_correct, yes_no_score
 from evals.records import Record
+from evals.score import Score, Scoring
 from programs.transcript import Usage
 
 
@@ -20,7 +20,7 @@ class YesNo:
     name = "yes-no"
     description = ""
     task = "visual"
-    headline = ("accuracy",)
+    headline: tuple[str, ...] = ("accuracy",)
 
     def load(self, *args: Any, **kwargs: Any) -> list:
         return []

@@ -86,5 +86,5 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing.json: No such file"):
+    with pytest.raises(InputError, match=r"nothing\.json: No such file"):
         read_annotations(tmp_path / "nothing.json")

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evals.benchmarks.base import Score, Scoring
 from evals.metrics import yes_no_correct, yes_no_score
 from evals.paired import Discordance, compare, pair_records
 from evals.records import Record
+from evals.score import Score, Scoring
 from evals.significance import cases_needed, cohen_h, design_effect, sign_flip_test
 from programs.errors import InputError
 from programs.transcript import Usage
@@ -26,7 +26,7 @@ class YesNo:
     name = "yes-no"
     description = ""
     task = "visual"
-    headline = ("accuracy",)
+    headline: tuple[str, ...] = ("accuracy",)
 
     def load(self, *args: Any, **kwargs: Any) -> list:
         return []
@@ -116,7 +116,8 @@ def test_every_metric_and_cost_is_compared() -> None:
     assert found.metrics.keys() == metrics_a.keys()
     for name, part in found.metrics.items():
         assert (part.a, part.b) == pytest.approx((metrics_a[name], metrics_b[name])), name
-        assert part.difference == pytest.approx(metrics_b[name] - metrics_a[name]), name
+        assert part.a is not None and part.b is not None, name
+        assert part.difference == pytest.approx(part.b - part.a), name
     assert {name: part.difference for name, part in found.costs.items()} == pytest.approx(
         {"calls": 3, "tokens": 300, "cost_usd": 0.003, "wall_s": 0}
     )

@@ -165,8 +165,16 @@ def test_known_bytes(tmp_path: Path) -> None:
     """Pins what a seed draws, which must not change between versions of demur or of Python."""
     rows = [{"image": "a.jpg", "objects": KINDS[:4]}, {"image": "b.jpg", "objects": KINDS[3:8]}]
     built = build_pope(write(tmp_path, rows), tmp_path / "out", source="own", questions_per_image=2)
-    assert built.files["random"].read_bytes() == b""
-    assert built.ground_truth.read_bytes() == b""
+    assert built.files["random"].read_bytes() == (
+        b'{"question_id": 1, "image": "a.jpg", "text": "Is there an umbrella in the image?", "label": "yes"}\n'
+        b'{"question_id": 2, "image": "a.jpg", "text": "Is there a car in the image?", "label": "no"}\n'
+        b'{"question_id": 3, "image": "b.jpg", "text": "Is there a traffic light in the image?", "label": "yes"}\n'
+        b'{"question_id": 4, "image": "b.jpg", "text": "Is there a person in the image?", "label": "no"}\n'
+    )
+    assert built.ground_truth.read_bytes() == (
+        b'{"image": "a.jpg", "objects": ["person", "dog", "apple", "umbrella"]}\n'
+        b'{"image": "b.jpg", "objects": ["umbrella", "traffic light", "cup", "chair", "car"]}\n'
+    )
 
 
 def test_ground_truth_builds_the_same_again(folder: Path) -> None:
@@ -219,10 +227,10 @@ def test_building_again_changes_nothing_but_other_content_is_refused(tmp_path: P
     assert len(before) == 4
     assert build_pope(path, tmp_path / "out", source="own") == built
     assert {file: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()} == before
-    with pytest.raises(InputError, match="own_pope_random.json is there already with different content"):
+    with pytest.raises(InputError, match=r"own_pope_random\.json is there already with different content"):
         build_pope(path, tmp_path / "out", source="own", seed=1)
     write(tmp_path, scenes(1))
-    with pytest.raises(InputError, match="ground_truth.json is there already with different content"):
+    with pytest.raises(InputError, match=r"ground_truth\.json is there already with different content"):
         build_pope(path, tmp_path / "out", source="new")
     assert {file: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()} == before
 
@@ -249,7 +257,9 @@ def test_no_picture_left(tmp_path: Path) -> None:
 
 def test_too_few_absent_objects(tmp_path: Path) -> None:
     path = write(tmp_path, [{"image": "a.jpg", "objects": KINDS[:4]}, {"image": "b.jpg", "objects": KINDS[:6]}])
-    with pytest.raises(InputError, match=r"'a.jpg' shows 4 of the 6 kinds of objects, which leaves 2 absent ones for 3"):
+    with pytest.raises(
+        InputError, match=r"'a.jpg' shows 4 of the 6 kinds of objects, which leaves 2 absent ones for 3"
+    ):
         build_pope(path, tmp_path / "out", source="own")
     assert not (tmp_path / "out").exists()
 

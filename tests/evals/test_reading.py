@@ -18,7 +18,9 @@ YES = [
     "Final Answer: **Yes**", '{"answer": "yes"}', "<answer>yes</answer>", r"\boxed{Yes}", "A: Yes, there is.",
     "The image shows no clouds. Answer: yes", "The answer to the question is yes.", "Well, yes.", "Y", "True",
     "Definitely.", "I would say yes", "There is a dog in the image.", "There's a dog that is not on a leash.",
-    "<think>Is it? no</think> Yes", "Is there a dog in the image? Yes.", "Yes, it might be a dog.",
+    "<think>Is it? no</think> Yes",
+    "<think>" + "There is no dog. " * 5000 + "</think>\nYes", "The scene is calm. " * 5000 + "Answer: yes",
+    "Is there a dog in the image? Yes.", "Yes, it might be a dog.",
 ]  # fmt: skip
 NO = [
     "no", "No.", "NO", "nope", "N", "**No**", "Ｎｏ", "No\nThe image shows a beach.", "No dog.", "Answer: no",  # noqa: RUF001
@@ -36,7 +38,7 @@ OPEN = [
     "Yes, there is no dog in the image.", "There might be a dog.", "I cannot determine whether there is a dog.",
     "snowboard", "I notice a piano", "know", "cannot", "non", "nobel", "yesterday", "The image shows a beach.",
     "Is there a dog in the image?", "The question asks whether there is a dog in the image.", "没有", "是的", "nein",
-    "There is a dog. There is no dog.",
+    "There is a dog. There is no dog.", "<think>Yes, there is",
 ]  # fmt: skip
 REFUSALS = [
     "I'm sorry, I can't help with that.", "I\u2019m sorry, I can\u2019t ...", "I cannot assist with this request.",
@@ -89,6 +91,9 @@ def test_no_text_is_unparsed() -> None:
         ("No, there is a dog in the image.", DOG, None),
         ("No, there is a cup in the image.", DOG, "no"),
         ("There is no canine here.", DOG, "no"),
+        ("The image shows a dog, but there is no cat.", DOG, "yes"),
+        ("There is no cat, but a dog is visible.", DOG, "yes"),
+        ("There is a cat, but no dog is visible.", DOG, "no"),
     ],
 )
 def test_the_question_says_which_object_counts(text: str, question: str | None, verdict: str | None) -> None:

@@ -1,0 +1,60 @@
+"""`demur estimate`: what a run will cost, before a cent is spent."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from demur.commands import options as o
+from demur.console import out, print_json
+from demur.pricing import price_of_tokens
+from demur.setup import ModelOptions, build_program, load_cases
+from evals.estimate import PUBLISHED_DISAGREEMENT, Amount
+from evals.estimate import estimate as estimate_run
+
+
+def estimate(
+    program: o.ProgramName = None,
+    benchmark: o.BenchmarkName = "scenes",
+    data: o.Data = None,
+    images: o.Images = None,
+    limit: o.Limit = None,
+    compiled: o.Compiled = None,
+    set_: o.Set = None,
+    imitation: o.Imitation = None,
+    model: o.Model = None,
+    price: o.Price = None,
+    sample: Annotated[int, typer.Option(min=1, help="Cases that are rehearsed, without a model.")] = 8,
+    disagreement: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of cases that take the longest way, for the likely value.")
+    ] = PUBLISHED_DISAGREEMENT,
+    seed: o.Seed = 0,
+    as_json: o.AsJson = False,
+) -> None:
+    """Estimate calls, tokens and dollars of `evaluate`: the least, the likely and the most. Calls no model."""
+    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
+    _, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed)
+    lm = ModelOptions(price=price).lm(model) if model else None
+    found = estimate_run(
+        debate, cases, price=price_of_tokens(lm), sample=sample, disagreement=disagreement, seed=seed
+    )
+    if as_json:
+        print_json(found.model_dump())
+        return
+    table = Table("", "least", "likely", "most", box=None, pad_edge=False)
+    table.add_row("calls", *_numbers(found.calls))
+    table.add_row("prompt tokens", *_numbers(found.prompt_tokens))
+    table.add_row("completion tokens", *_numbers(found.completion_tokens))
+    if found.cost_usd is not None:
+        table.add_row("dollars", *(f"{value:,.2f}" for value in found.cost_usd.model_dump().values()))
+    out.print(table)
+    out.print(
+        f"{found.cases:,} cases, {found.sampled} rehearsed; likely: {100 * found.disagreement:.0f} % of them take the "
+        "longest way"
+    )
+    if found.cost_usd is None:
+        out.print("dollars: the price is not known; name a priced --model, or give --price IN,OUT")
+
+
+def _numbers(amount: Amount) -> list[str]:
+    return [f"{value:,.0f}" for value in amount.model_dump().values()]
