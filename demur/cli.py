@@ -13,7 +13,19 @@ from typing import Any
 
 import typer
 
-from demur.commands import ask, catalogue, compare, compile, evaluate, export, pope, quickstart, score
+from demur.commands import (
+    ask,
+    catalogue,
+    compare,
+    compile,
+    estimate,
+    evaluate,
+    export,
+    pope,
+    quickstart,
+    report,
+    score,
+)
 from demur.console import err
 from programs.errors import DemurError, InputError
 
@@ -39,6 +51,9 @@ for command in (
     score.score,
     compile.compile,
     export.export,
+    estimate.estimate,
+    report.report,
+    report.show,
     catalogue.programs,
     catalogue.benchmarks,
 ):

@@ -45,7 +45,7 @@ def progress_bar(label: str) -> Iterator[Callable[[Record, RunProgress], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task(label, total=None, note="")
 
         def update(record: Record, progress: RunProgress) -> None:

@@ -20,7 +20,7 @@ from evals.records import Record
 from evals.run import Run, RunFolder, RunSpec
 from evals.runner import Budget, Progress, Runner
 from evals.score import Score, Scoring
-from programs import DebateProgram, InputError, Recording, Usage, name_of
+from programs import DebateProgram, DemurError, InputError, Recording, Usage, name_of
 from programs.bridge import run_sync
 from programs.state import state_hash, state_of
 
@@ -89,10 +89,10 @@ def evaluate(
 
 
 def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scoring = "strict") -> Evaluation:
-    """The score of the records that a run has so far. Raises `InputError` if it has none."""
+    """The score of the records that a run has so far. Raises `DemurError` if it has none."""
     records = list(run.records())
     if not records:
-        raise InputError(f"{run.folder} holds no finished case: {progress.stopped or 'it was interrupted'}")
+        raise DemurError(f"{run.folder}: no case was finished: {progress.stopped or 'it was interrupted'}")
     return Evaluation(
         run=run,
         progress=progress,

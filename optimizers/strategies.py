@@ -33,6 +33,10 @@ class Settings:
     concurrency: int = 16
 
 
+_NO_LIMIT = 10**9
+"""Of errors: failed debates are wrong answers here; what must stop a compile stops it (`programs.compiling`)."""
+
+
 def few_shot(program: DebateProgram, metric: CaseMetric, settings: Settings) -> DebateProgram:
     """Demonstrations from the program's own right answers (DSPy's BootstrapFewShot).
 
@@ -44,7 +48,7 @@ def few_shot(program: DebateProgram, metric: CaseMetric, settings: Settings) -> 
         metric=metric,
         max_bootstrapped_demos=len(examples),
         max_labeled_demos=0,
-        max_errors=len(examples) + 1,
+        max_errors=_NO_LIMIT,
     )
     with _quiet():
         tuned = optimizer.compile(program, trainset=examples)
@@ -56,10 +60,8 @@ def few_shot(program: DebateProgram, metric: CaseMetric, settings: Settings) -> 
 def instructions(program: DebateProgram, metric: CaseMetric, settings: Settings) -> DebateProgram:
     """Instructions per role and stage, proposed by a model and kept if they score better (DSPy's COPRO)."""
     optimizer = COPRO(metric=metric, breadth=settings.breadth, depth=settings.depth)
-    threads: dict[str, Any] = {
-        "num_threads": settings.concurrency, "display_progress": False, "max_errors": 10**9
-    }  # fmt: skip
-    with _quiet():
+    threads = {"num_threads": settings.concurrency, "display_progress": False}
+    with _quiet(), dspy.context(max_errors=_NO_LIMIT):
         return optimizer.compile(program, trainset=metric.examples(), eval_kwargs=threads)
 
 

@@ -22,7 +22,9 @@ def role_of(asked: Asked) -> str:
         return "judge"
     if "scenarios" in asked.inputs:
         return "scenario"
-    return "debater_a" if CONSERVATIVE.text in asked.system else "debater_b" if IMAGINATIVE.text in asked.system else "?"
+    return (
+        "debater_a" if CONSERVATIVE.text in asked.system else "debater_b" if IMAGINATIVE.text in asked.system else "?"
+    )
 
 
 def stage_of(asked: Asked) -> str:

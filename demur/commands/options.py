@@ -44,7 +44,7 @@ Concurrency = Annotated[int, typer.Option(min=1, help="Cases that run at the sam
 ScoringRule = Annotated[Scoring, typer.Option(help="`strict` reads answers as a person would, `compat` as the papers did.")]
 BudgetUsd = Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop when so many dollars are spent.")]
 BudgetCalls = Annotated[int | None, typer.Option(min=0, metavar="N", help="Stop when so many calls are made.")]
-Out = Annotated[Path | None, typer.Option(metavar="PATH", help="Where the result goes.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="PATH", help="Where the result goes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Replay = Annotated[
     Path | None, typer.Option(metavar="RUN|FILE", help="Play recorded turns instead of calling a model.")

@@ -17,7 +17,7 @@ def quickstart(
 ) -> None:
     """Compile, evaluate, compare and export a debate program on generated scenes and the simulated model."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         tasks = {}
 
         def on_case(name, record, progress) -> None:

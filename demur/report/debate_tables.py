@@ -101,7 +101,9 @@ def judge_sentences(stats: DebateStats) -> list[str]:
 
 
 def _in_order(changes: dict[str, Counter[Change]]) -> list[tuple[str, Counter[Change]]]:
-    """The debaters by name, then the judge, the debate as a whole last."""
+    """The debaters by name, then the judge, the debate as a whole last; who is alone is the debate."""
+    if len(changes) == 2 and len({frozenset(counts.items()) for counts in changes.values()}) == 1:
+        changes = {speaker: counts for speaker, counts in changes.items() if speaker != DEBATE}
     return sorted(changes.items(), key=lambda item: (item[0] == DEBATE, is_judge(item[0]), item[0]))
 
 

@@ -65,7 +65,8 @@ def test_a_request_as_the_server_gets_it(serve):
 
 
 @pytest.mark.parametrize(
-    ("model", "path"), [("hosted_vllm/qwen", "/v1/chat/completions"), ("ollama_chat/qwen2.5vl:7b", "/v1/chat/completions")]
+    ("model", "path"),
+    [("hosted_vllm/qwen", "/v1/chat/completions"), ("ollama_chat/qwen2.5vl:7b", "/v1/chat/completions")],
 )
 def test_local_servers_need_no_key_and_no_path(scripted_server, model, path):
     server = scripted_server(lambda asked: YES)
@@ -102,7 +103,9 @@ def test_anthropic_speaks_its_own_protocol(scripted_server):
 
 def test_models_that_only_the_compatibility_client_reaches_work_too(scripted_server):
     server = scripted_server(lambda asked: YES)
-    lm = make_lm("mistral/mistral-large-latest", api_base=server.address, api_key=KEY, cache=False, retries=0, price="2,6")
+    lm = make_lm(
+        "mistral/mistral-large-latest", api_base=server.address, api_key=KEY, cache=False, retries=0, price="2,6"
+    )
     result = ask(lm)
     assert (result.answer, lm.engine) == ("yes", "auto")
     assert server.log[0].headers["authorization"] == f"Bearer {KEY}"
@@ -334,18 +337,24 @@ def test_structured_output_is_asked_for_as_with_the_plain_model(serve):
     assert ours == theirs
 
 
-@pytest.mark.parametrize("model", ["openai/gpt-4o", "gemini/gemini-2.5-flash", "ollama_chat/qwen2.5vl", "hosted_vllm/x"])
+@pytest.mark.parametrize(
+    "model", ["openai/gpt-4o", "gemini/gemini-2.5-flash", "ollama_chat/qwen2.5vl", "hosted_vllm/x"]
+)
 def test_requests_are_those_of_the_plain_model(scripted_server, model):
     server = scripted_server(lambda asked: failing(400))
     for lm in (
         make_lm(model, api_base=server.address, api_key=KEY, cache=False, retries=0, temperature=0.5, max_tokens=50),
-        dspy.LM(model, api_base=server.address, api_key=KEY, cache=False, num_retries=0, temperature=0.5, max_tokens=50),
+        dspy.LM(
+            model, api_base=server.address, api_key=KEY, cache=False, num_retries=0, temperature=0.5, max_tokens=50
+        ),
     ):
         ask(lm)
     ours, theirs = server.log
     assert (ours.body, ours.path) == (theirs.body, theirs.path)
     kept = {"authorization", "x-goog-api-key", "content-type"}
-    assert {k: v for k, v in ours.headers.items() if k in kept} == {k: v for k, v in theirs.headers.items() if k in kept}
+    assert {k: v for k, v in ours.headers.items() if k in kept} == {
+        k: v for k, v in theirs.headers.items() if k in kept
+    }
 
 
 # Settings
@@ -370,7 +379,11 @@ def test_requests_are_those_of_the_plain_model(scripted_server, model):
         ("simulated", {"retries": -1}, "--retries -1: expected 0 or more"),
         ("simulated", {"concurrency": 0}, "--concurrency 0: expected 1 or more"),
         ("openai/x", {"api_base": "localhost:8000"}, "--api-base localhost:8000: expected an address as http://"),
-        ("openai/x", {"api_base": f"http://me:{KEY}@host/v1"}, "--api-base for host: expected an address without a user"),
+        (
+            "openai/x",
+            {"api_base": f"http://me:{KEY}@host/v1"},
+            "--api-base for host: expected an address without a user",
+        ),
         ("openai/x", {"api_base": f"http://host/v1?key={KEY}"}, "--api-base for host: expected an address without"),
     ],
 )
@@ -453,7 +466,12 @@ def test_a_saved_program_loads_in_plain_dspy_without_our_classes(serve, tmp_path
     loaded.load(tmp_path / "program.json")
     plain = loaded.answerer.lm
     assert type(plain) is dspy.LM
-    assert (plain.model, plain.kwargs["temperature"], plain.num_retries, plain.engine) == ("openai/gpt-4o", 0.5, 2, "auto")
+    assert (plain.model, plain.kwargs["temperature"], plain.num_retries, plain.engine) == (
+        "openai/gpt-4o",
+        0.5,
+        2,
+        "auto",
+    )
 
 
 def test_a_pickled_model_works_with_the_key_of_the_environment(serve, monkeypatch):
@@ -475,7 +493,13 @@ def verdict(asked):
 def test_one_request_tells_what_a_model_can_do(serve):
     server, lm = serve(verdict)
     check = check_model(lm)
-    assert (check.ok, check.logprobs, check.response_format, check.requests, len(server.log)) == (True, True, True, 1, 1)
+    assert (check.ok, check.logprobs, check.response_format, check.requests, len(server.log)) == (
+        True,
+        True,
+        True,
+        1,
+        1,
+    )
     assert check.model == "openai/gpt-4o" and 0 < check.latency_s < 20
     assert server.log[0].body["response_format"]["type"] == "json_schema"
 
@@ -487,6 +511,7 @@ def test_what_a_server_refuses_is_asked_for_no_more(serve):
     server, lm = serve(picky)
     check = check_model(lm)
     assert (check.ok, check.logprobs, check.response_format, check.requests) == (True, False, True, 2)
+    assert len(server.log) == 2
     _, plain = serve(lambda asked: failing(400) if "response_format" in asked.body else verdict(asked))
     check = check_model(plain)
     assert (check.ok, check.logprobs, check.response_format, check.requests) == (True, True, False, 3)

@@ -195,7 +195,8 @@ def test_texts_can_be_read_and_controls_have_names(browser: Browser, report: str
     assert browser.run(CONTRAST) == []
     nameless = browser.run(
         "[...document.querySelectorAll('input, select, button, a, [role=region], [role=listbox], svg, img')]"
-        ".filter((e) => !(e.getAttribute('aria-label') || e.alt || e.labels?.length || e.textContent.trim())).map((e) => e.outerHTML)"
+        ".filter((e) => !(e.getAttribute('aria-label') || e.alt || e.labels?.length || e.textContent.trim()))"
+        ".map((e) => e.outerHTML)"
     )
     assert nameless == []
     assert browser.run("document.querySelectorAll('[id]').length === new Set([...document.querySelectorAll('[id]')]"

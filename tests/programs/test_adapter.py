@@ -44,7 +44,9 @@ def test_messages_are_those_of_the_chat_adapter(signature, demos, inputs):
 def test_messages_are_those_of_the_chat_adapter_for_any_text(question, reason):
     demos = [{"image": BLUE, "question": reason, "answer": "no", "reason": reason}]
     inputs = {"image": RED, "question": question}
-    assert TurnAdapter().format(AnswerQuestion, demos, inputs) == dspy.ChatAdapter().format(AnswerQuestion, demos, inputs)
+    assert TurnAdapter().format(AnswerQuestion, demos, inputs) == dspy.ChatAdapter().format(
+        AnswerQuestion, demos, inputs
+    )
 
 
 def test_a_rewritten_prompt_is_what_is_sent():

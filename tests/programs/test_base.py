@@ -168,7 +168,12 @@ EXAMPLES = [
     dspy.Example(question=f"Is there a {thing} in the image?", image=make_picture(color), answer=answer).with_inputs(
         "question", "image"
     )
-    for thing, color, answer in [("cat", "red", "no"), ("dog", "blue", "yes"), ("cup", "green", "no"), ("bus", "gold", "yes")]
+    for thing, color, answer in [
+        ("cat", "red", "no"),
+        ("dog", "blue", "yes"),
+        ("cup", "green", "no"),
+        ("bus", "gold", "yes"),
+    ]
 ]
 
 
@@ -186,7 +191,9 @@ def metric(example, prediction, trace=None):
 def evaluate():
     lm, script = scripted_lm(truthful, delay_s=slower_first)
     with dspy.context(lm=lm):
-        score = dspy.Evaluate(devset=EXAMPLES, metric=metric, num_threads=4, display_progress=False)(VisualDebate()).score
+        score = dspy.Evaluate(devset=EXAMPLES, metric=metric, num_threads=4, display_progress=False)(
+            VisualDebate()
+        ).score
     return score, len(script.asked)
 
 
@@ -250,7 +257,9 @@ def test_a_single_predictor_may_have_its_own_model(picture):
 
 def test_an_unknown_role_is_refused():
     lm, _ = scripted_lm(debating())
-    with pytest.raises(InputError, match="VisualDebate has no role 'jugde'; its roles are: debater_a, debater_b, judge"):
+    with pytest.raises(
+        InputError, match="VisualDebate has no role 'jugde'; its roles are: debater_a, debater_b, judge"
+    ):
         VisualDebate().use_models({"jugde": lm})
 
 

@@ -8,7 +8,6 @@ from dspy import lm15
 from programs import Direct, MajorityVote
 from programs.calls import MAX_BACKOFF_S
 from signatures import AnswerQuestion
-from tests.debates import answered
 from tests.scripted import completed, completion, scripted_lm
 
 QUESTION = "Is there a dog in the image?"
@@ -37,14 +36,26 @@ def failing_first(*errors):
         ("", "unparsed", "found an empty completion", None, 2),
         (completion("[[ ## answer ## ]]\nye", "length"), "truncated", "raise max_tokens", "[[ ## answer ## ]]\nye", 2),
         (completion("", "content_filter"), "refused", "the provider's content filter ended", None, 2),
-        ("I'm sorry, but I can't help with that.", "refused", "the model declined", "I'm sorry, but I can't help with that.", 2),
+        (
+            "I'm sorry, but I can't help with that.",
+            "refused",
+            "the model declined",
+            "I'm sorry, but I can't help with that.",
+            2,
+        ),
         (completion("", parts=[lm15.RefusalPart("I won't look.")]), "refused", "declined", "I won't look.", 2),
         (lm15.TimeoutError("too slow"), "timeout", "LMTimeoutError: too slow", None, 1),
         (lm15.TransportError("read timed out waiting for headers"), "timeout", "read timed out", None, 1),
         (lm15.TransportError("connection refused"), "provider error", "LMTransportError: connection refused", None, 1),
         (lm15.ServerError("boom", status=500), "provider error", r"LMServerError \(HTTP 500\): boom", None, 1),
         (lm15.RateLimitError("slow down", status=429), "provider error", "slow down", None, 1),
-        (lm15.InvalidRequestError("filtered", status=400, provider_code="content_filter"), "refused", "content filter", None, 1),
+        (
+            lm15.InvalidRequestError("filtered", status=400, provider_code="content_filter"),
+            "refused",
+            "content filter",
+            None,
+            1,
+        ),
         (ZeroDivisionError("a bug of the engine"), "provider error", "LMUnexpectedError: a bug of the engine", None, 1),
     ],
 )

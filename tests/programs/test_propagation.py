@@ -10,7 +10,9 @@ def said(stage: str = "open", **output) -> Turn:
 
 
 OPEN = said(answer="yes", reason="I see its tail")
-DESCRIBE = said("describe", color="brown", shape="long", size="small", clothing="none", region="top-left", left="a lamp")
+DESCRIBE = said(
+    "describe", color="brown", shape="long", size="small", clothing="none", region="top-left", left="a lamp"
+)
 RECONSIDER = said("reconsider", found="no", actual_object="a broom", answer="no", cause="none", reason="no tail")
 FAILED = Turn(role="debater_a", stage="describe", inputs={}, failure=Failure(kind="unparsed", reason="?"))
 

@@ -30,7 +30,9 @@ def test_usage_that_one_request_did_not_report_is_unknown_and_not_zero():
 
 
 def test_sum_of_usages_equals_usage_of_all_turns():
-    turns = [spoken(attempts=(Attempt(latency_s=n, prompt_tokens=n, completion_tokens=1, cost_usd=n),)) for n in (1, 2, 4)]
+    turns = [
+        spoken(attempts=(Attempt(latency_s=n, prompt_tokens=n, completion_tokens=1, cost_usd=n),)) for n in (1, 2, 4)
+    ]
     assert Usage.sum([Usage.of([turn]) for turn in turns]) == Usage.of(turns)
     assert Usage.sum([]) == Usage.of([]) == Usage()
 

@@ -145,7 +145,9 @@ def test_without_personas_both_have_the_same_instructions_and_are_two_samples(pi
 
 def test_two_debaters_with_the_same_prompt_stay_two_samples_in_the_cache(picture, response_cache):
     """C057: the second run gets from the cache what each of the two said in the first."""
-    lm, script = scripted_lm(lambda asked: answered(asked, "no", reason=f"sample {asked.number}"), cache=True, temperature=1.0)
+    lm, script = scripted_lm(
+        lambda asked: answered(asked, "no", reason=f"sample {asked.number}"), cache=True, temperature=1.0
+    )
     reasons = []
     for _ in range(2):
         with dspy.context(lm=lm):

@@ -55,7 +55,9 @@ def test_identical_requests_at_a_temperature_get_different_samples() -> None:
         with ThreadPoolExecutor(threads) as pool:
             return [
                 outputs[0]
-                for outputs in pool.map(lambda _: lm("Write it.\n\nProvide the new instructions within ``` blocks."), range(number))
+                for outputs in pool.map(
+                    lambda _: lm("Write it.\n\nProvide the new instructions within ``` blocks."), range(number)
+                )
             ]
 
     warm = {"temperature": 1.0}

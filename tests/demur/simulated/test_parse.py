@@ -38,9 +38,7 @@ def test_fields_values_and_pictures_are_read(recorder: Recorder, lm: dspy.LM, ad
     assert ask.given.pictures["image"].data == image.url.partition(",")[2]
 
 
-def test_demonstrations_are_read_with_their_pictures(
-    recorder: Recorder, lm: dspy.LM, adapter: dspy.Adapter
-) -> None:
+def test_demonstrations_are_read_with_their_pictures(recorder: Recorder, lm: dspy.LM, adapter: dspy.Adapter) -> None:
     first, second = picture_of(Scene.make(0, 1)), picture_of(Scene.make(0, 2))
     predict = dspy.Predict(AnswerQuestion)
     predict.demos = [

@@ -26,7 +26,9 @@ HELP = " ".join(trait.sentence for trait in TRAITS if trait.helpful)
 HARM = " ".join(BY_NAME[name].sentence for name in ("guess", "defer"))
 LIBRARY = ImitationLibrary(
     examples=tuple(
-        Example(scenario=name, question="Is there a unicorn in the image?", debate=f"In a {name} scene, both looked twice.")
+        Example(
+            scenario=name, question="Is there a unicorn in the image?", debate=f"In a {name} scene, both looked twice."
+        )
         for name in SCENARIOS
     )
 )

@@ -85,7 +85,9 @@ def test_mipro(lm: dspy.LM, adapter: dspy.Adapter) -> None:
         names = ["dataset_description", "program_code", "program_description", "module", "module_description"]
         more = dict.fromkeys([*names, "task_demos", "previous_instructions", "tip"], "none")
         proposed = generate_instruction_class()(basic_instruction=CURRENT, **more).proposed_instruction
-        described = dspy.Predict("program_code, program_example -> program_description")(program_code="x", program_example="")
+        described = dspy.Predict("program_code, program_example -> program_description")(
+            program_code="x", program_example=""
+        )
         summary = dspy.Predict("observations -> summary")(observations="x").summary
     assert _added(proposed) and described.program_description and summary
 
@@ -142,7 +144,9 @@ class Twice(dspy.Module):
 
 def test_an_optimizer_finds_better_prompts() -> None:
     examples = [
-        dspy.Example(image=picture_of(scene), question=question.text, label=question.label).with_inputs("image", "question")
+        dspy.Example(image=picture_of(scene), question=question.text, label=question.label).with_inputs(
+            "image", "question"
+        )
         for scene, question in questions(lambda _: True, scenes=4)
     ]
 
@@ -154,4 +158,6 @@ def test_an_optimizer_finds_better_prompts() -> None:
         tuned = dspy.COPRO(metric=metric, breadth=4, depth=2).compile(Twice(), trainset=examples, eval_kwargs=quiet)
         evaluate = dspy.Evaluate(devset=examples, metric=metric, **quiet)
         assert evaluate(tuned).score > evaluate(Twice()).score + 2
-    assert any(trait.helpful for predictor in tuned.predictors() for trait in traits_of(predictor.signature.instructions))
+    assert any(
+        trait.helpful for predictor in tuned.predictors() for trait in traits_of(predictor.signature.instructions)
+    )

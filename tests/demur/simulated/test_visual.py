@@ -80,7 +80,9 @@ def test_two_speakers_can_share_a_hallucination() -> None:
     def together(a: set, b: set) -> float:
         return len(a & b) / len(a)
 
-    plain, other = (_wrong(ABSENT, _open(instructions=text)) for text in ("", "Be cautious. Be creative and imaginative."))
+    plain, other = (
+        _wrong(ABSENT, _open(instructions=text)) for text in ("", "Be cautious. Be creative and imaginative.")
+    )
     assert together(plain, other) > len(other) / (len(ABSENT) * len(SEEDS)) + 0.1
     assert plain - other and other - plain
 
@@ -252,9 +254,7 @@ def test_the_judge_leans_to_the_first_side_and_to_the_longer_one() -> None:
     assert (len(yes_first) - len(no_first)) / total > 0.1
     assert len(yes_first) / total == pytest.approx(shifted(law.JUDGE_ERROR, law.JUDGE_FIRST), abs=0.04)
     longer = _wrong(ABSENT, _judged("no", "yes", more=" " * 40))
-    assert len(longer) / total == pytest.approx(
-        shifted(law.JUDGE_ERROR, -law.JUDGE_FIRST - law.JUDGE_LONGER), abs=0.04
-    )
+    assert len(longer) / total == pytest.approx(shifted(law.JUDGE_ERROR, -law.JUDGE_FIRST - law.JUDGE_LONGER), abs=0.04)
 
 
 def test_the_judge_hears_what_is_really_there() -> None:
