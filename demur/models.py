@@ -80,7 +80,7 @@ def make_lm(
 
         path = model.removeprefix("local:")
         return local_lm(path, seed=seed, timeout_s=timeout_s, price=given or FREE, **settings)
-    connections = max(CONNECTIONS_PER_CASE, CONNECTIONS_PER_CASE * concurrency)
+    connections = CONNECTIONS_PER_CASE * concurrency
     return _served_lm(model, _checked_address(api_base), api_key, timeout_s, connections, given, settings)
 
 

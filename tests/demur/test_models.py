@@ -5,6 +5,7 @@ import json
 import pickle
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import dspy
 import pytest
@@ -173,6 +174,39 @@ def test_each_event_loop_has_connections_of_its_own(serve):
         assert [asyncio.run(once()), asyncio.run(once())] == ["yes", "yes"]
         assert Direct()(question=QUESTION, image=PICTURE).answer == "yes"
     assert server.connections == 3
+
+
+def test_calls_outside_programs_share_connections_too(serve):
+    """As an optimizer's own calls for proposals, which are synchronous and come from many threads."""
+    server, lm = serve("Be brief.", concurrency=1)
+    with ThreadPoolExecutor(6) as threads:
+        said = list(threads.map(lambda number: lm(f"Propose prompt {number}."), range(30)))
+    assert said == [["Be brief."]] * 30
+    assert len(server.log) == 30 and server.connections <= 8
+    lm.engine.close()
+
+
+STREAMED = b"""data: {"model": "gpt-4o", "choices": [{"index": 0, "delta": {"content": "yes"}}]}
+
+data: {"model": "gpt-4o", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+data: [DONE]
+
+"""
+
+
+def test_streams_go_over_the_same_connections(serve):
+    server, lm = serve(Reply(raw=STREAMED, content_type="text/event-stream"))
+    request = lm15.Request(model=lm.model, messages=(lm15.Message.user("?"),))
+
+    async def collect():
+        events = [event async for event in lm._async_engine_spec.stream(request)]
+        await lm._async_engine_spec.aclose()
+        return events
+
+    for events in (list(lm.engine.stream(request)), asyncio.run(collect())):
+        assert [event.delta.text for event in events if event.type == "delta"] == ["yes"]
+    assert [asked.body["stream"] for asked in server.log] == [True, True]
 
 
 # Failures over the wire
@@ -444,9 +478,17 @@ def test_the_key_is_in_no_state_no_repr_and_no_pickle(serve, tmp_path):
     dspy.inspect_history(n=1, file=history)
     written = [path.read_bytes().decode(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
     shown = [
-        str(result), str(result.failure), json.dumps(result.transcript.to_list()), json.dumps(lm.dump_state()),
-        repr(lm), repr(lm.engine), str(vars(lm)), pickle.dumps(lm).decode(errors="replace"), history.getvalue(), *written,
-    ]  # fmt: skip
+        str(result),
+        str(result.failure),
+        json.dumps(result.transcript.to_list()),
+        json.dumps(lm.dump_state()),
+        repr(lm),
+        repr(lm.engine),
+        str(vars(lm)),
+        pickle.dumps(lm).decode(errors="replace"),
+        history.getvalue(),
+        *written,
+    ]
     assert len(server.log) == 1 and "[secret]" in result.failure.reason
     assert not [text for text in shown if KEY in text]
 

@@ -37,6 +37,14 @@ def test_every_option_of_a_command_exists(command, capsys):
         assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", shown), f"{verbs} has no {option}"
 
 
+def test_the_transcript_is_what_the_command_prints(monkeypatch, capsys):
+    (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    (command,) = [command for command in COMMANDS if "docs/living-room.png" in command]
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
+    assert run(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().out == shown
+
+
 def test_the_two_commands_are_on_the_first_screen():
     first_screen = README[:2200]
     assert "demur quickstart" in first_screen and "-m pytest" in first_screen
