@@ -59,7 +59,9 @@ def main() -> None:
             done[name] = evaluate(make_program(program, arguments), scenes, cases, where, seed=options.seed)
 
     baseline = list(done[DEFAULT].run.records())
-    table = Table("variant", "accuracy", "yes-ratio", "calls/question", "against default", "p", box=None, pad_edge=False)
+    table = Table(
+        "variant", "accuracy", "yes-ratio", "calls/question", "against default", "p", box=None, pad_edge=False
+    )
     for name, evaluation in done.items():
         records = list(evaluation.run.records())
         calls, difference, p = cost_intervals(records)["calls"], "", ""
@@ -83,7 +85,9 @@ def main() -> None:
 def collect(folder: Path, seed: int) -> ImitationLibrary:
     """An imitation library from debates about the training scenes."""
     scenes = get_benchmark("scenes")
-    run = evaluate(make_program("visual-debate"), scenes, scenes.load(["train"], limit=180, seed=seed), folder, seed=seed).run
+    run = evaluate(
+        make_program("visual-debate"), scenes, scenes.load(["train"], limit=180, seed=seed), folder, seed=seed
+    ).run
     return collect_imitation(run.records(), run.transcripts(), scenes)
 
 

@@ -21,6 +21,7 @@ from demur.commands import (
     estimate,
     evaluate,
     export,
+    models,
     pope,
     quickstart,
     report,
@@ -60,16 +61,21 @@ for command in (
     app.command()(command)
 app.command("compare")(compare.compare_runs)
 app.add_typer(pope.app, name="pope")
+app.add_typer(models.app, name="models")
 
 
 @app.callback()
-def _options(verbose: bool = typer.Option(False, "--verbose", "-v", help="Show what DSPy and the servers say.")) -> None:
+def _options(
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show what DSPy and the servers say."),
+) -> None:
     logging.getLogger().setLevel(logging.INFO if verbose else logging.ERROR)
     logging.getLogger("dspy").setLevel(logging.INFO if verbose else logging.ERROR)
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    # Prices come from the table that DSPy ships; it would otherwise be fetched at every start.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -7,6 +7,7 @@ call, and builds each request twice. The two engines here are shared by all copi
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -24,6 +25,7 @@ from dspy.lm15 import (
     Resolution,
     Response,
     RouterConfig,
+    ServerError,
     Timeouts,
     UnsupportedFeatureError,
 )
@@ -102,6 +104,18 @@ class Route:
             raise
 
 
+def _answered(response: Response) -> Response:
+    """`response`, unless there is nothing in it: gateways report their troubles as JSON too, with HTTP 200.
+
+    Raises `ServerError`, so that the request is repeated, if it has no content, no name and no count of tokens.
+    """
+    usage = response.usage
+    if response.id or usage.input_tokens or usage.output_tokens or response.tool_calls or response.text != "":
+        return response
+    said = json.dumps(response.provider_data, ensure_ascii=False)
+    raise ServerError(f"the reply is JSON, but no model's answer: {said[:200]}")
+
+
 _NO_PICTURES = "image input is not supported"
 """What llama.cpp says about a model without a projector, with HTTP 500."""
 
@@ -139,7 +153,7 @@ class ServerEngine(_Engine):
     def complete(self, request: Request) -> Response:
         """The server's answer. Raises lm15's errors, without secrets."""
         with self.route.errors_told():
-            return self._client.complete(self.route.routed(request))
+            return _answered(self._client.complete(self.route.routed(request)))
 
     def stream(self, request: Request) -> Iterator[Any]:
         with self.route.errors_told():
@@ -160,7 +174,7 @@ class AsyncServerEngine(_Engine):
     async def complete(self, request: Request) -> Response:
         """The server's answer. Raises lm15's errors, without secrets."""
         with self.route.errors_told():
-            return await self._client().complete(self.route.routed(request))
+            return _answered(await self._client().complete(self.route.routed(request)))
 
     async def stream(self, request: Request) -> AsyncIterator[Any]:
         with self.route.errors_told():

@@ -43,7 +43,9 @@ def quickstart(folder: Path, on_case: Callable[[str, Record, Progress], None]) -
     with dspy.context(lm=make_lm("simulated")):
         rows = []
         for name in ("direct", "self-reflection", "visual-debate"):
-            rows.append((name, evaluate(make_program(name), scenes, test, folder / "runs" / name, on_case=_as(name, on_case))))
+            rows.append(
+                (name, evaluate(make_program(name), scenes, test, folder / "runs" / name, on_case=_as(name, on_case)))
+            )
         label = "compiled visual-debate"
         compiled = compile_to(
             folder / "compiled",
@@ -55,7 +57,9 @@ def quickstart(folder: Path, on_case: Callable[[str, Record, Progress], None]) -
             settings=Settings(),
             on_case=_as("compile visual-debate", on_case),
         )
-        rows.append((label, evaluate(compiled.program, scenes, test, folder / "runs" / "compiled", on_case=_as(label, on_case))))
+        rows.append(
+            (label, evaluate(compiled.program, scenes, test, folder / "runs" / "compiled", on_case=_as(label, on_case)))
+        )
 
     comparison = compare(list(rows[0][1].run.records()), list(rows[-1][1].run.records()), scenes)
     exports = []

@@ -105,9 +105,7 @@ def case_steps(record: Record, transcript: Transcript, grader: Grader) -> list[S
             speaker, judge = speaker_of(turn), is_judge(turn.role)
             answer = None if turn.failure else _folded((turn.output or {}).get("answer"))
             state = turn.failure.kind if turn.failure else grader.answer(record, (turn.output or {}).get("answer"))
-            steps.append(
-                Step(index, round, speaker, states.get(speaker), state, _persuaded_by(speaker, answer, held))
-            )
+            steps.append(Step(index, round, speaker, states.get(speaker), state, _persuaded_by(speaker, answer, held)))
             held[speaker], states[speaker] = answer, state
             if judge and verdict is None:
                 verdict = state
@@ -131,9 +129,7 @@ def _persuaded_by(speaker: str, answer: str | None, held: dict[str, str | None])
     if is_judge(_role(speaker)) or answer is None or held.get(speaker) in (None, answer):
         return None
     return tuple(
-        other
-        for other, theirs in held.items()
-        if other != speaker and theirs == answer and not is_judge(_role(other))
+        other for other, theirs in held.items() if other != speaker and theirs == answer and not is_judge(_role(other))
     )
 
 

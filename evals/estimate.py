@@ -103,10 +103,9 @@ def estimate(
         return Amount(least=least, likely=least + disagreement * (most - least), most=most)
 
     prompt, completion = amount("prompt_tokens"), amount("completion_tokens")
-    least, likely, most = (
-        price(round(getattr(prompt, which)), round(getattr(completion, which))) for which in Amount.model_fields
-    )
-    known = least is not None and likely is not None and most is not None
+    dollars = {
+        which: price(round(getattr(prompt, which)), round(getattr(completion, which))) for which in Amount.model_fields
+    }
     return Estimate(
         cases=len(cases),
         sampled=len(sampled),
@@ -114,7 +113,7 @@ def estimate(
         calls=amount("calls"),
         prompt_tokens=prompt,
         completion_tokens=completion,
-        cost_usd=Amount(least=least, likely=likely, most=most) if known else None,
+        cost_usd=None if None in dollars.values() else Amount.model_validate(dollars),
     )
 
 

@@ -18,47 +18,69 @@ from programs.errors import DemurError
 
 
 class Journal:
-    """One JSONL file that is open for appending. Use it from one event loop."""
+    """One JSONL file that is open for appending. Use it from one event loop.
+
+    After a write that failed (a full disk, a network folder that went away) nothing more is written, since the file
+    may end in half a line: `mend_journal` cuts that off before the file is opened again.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"journal-{path.stem}")
         self._pending: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._writing = False
+        self._broken: DemurError | None = None
 
     async def append(self, line: str) -> None:
         """Append one line (a JSON object without line breaks) and return when it is on disk.
 
         Raises:
-            OSError: if it could not be written.
+            DemurError: if it could not be written, now or before.
         """
         loop = asyncio.get_running_loop()
         written: asyncio.Future[None] = loop.create_future()
         self._pending.append((line.encode() + b"\n", written))
-        if len(self._pending) == 1:
+        if len(self._pending) == 1 and not self._writing:
             loop.call_soon(self._flush, loop)
         # A line that was handed over is written also if the waiting task is cancelled.
         await asyncio.shield(written)
 
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
         batch, self._pending = self._pending, []
-        job = loop.run_in_executor(self._writer, self._write, [line for line, _ in batch])
+        self._writing = True
+        job = loop.run_in_executor(self._writer, self._write, b"".join(line for line, _ in batch))
 
         def settle(job: asyncio.Future[None]) -> None:
             error = job.exception()
             for _, written in batch:
                 if not written.done():
                     written.set_result(None) if error is None else written.set_exception(error)
+            self._writing = False
+            if self._pending:
+                self._flush(loop)
 
         job.add_done_callback(settle)
 
-    def _write(self, lines: list[bytes]) -> None:
-        self._file.write(b"".join(lines))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def _write(self, lines: bytes) -> None:
+        if self._broken is not None:
+            raise self._broken
+        try:
+            rest = memoryview(lines)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._broken = DemurError(
+                f"{self.path} cannot be written: {error.strerror}; what was written before is kept, and the same "
+                "command continues when there is room"
+            )
+            raise self._broken from error
 
-    def close(self) -> None:
-        """Wait for what is being written, and close the file."""
+    async def close(self) -> None:
+        """Wait until all that was handed over is written, and close the file."""
+        while self._pending or self._writing:
+            await asyncio.sleep(0)
         self._writer.shutdown(wait=True)
         self._file.close()
 

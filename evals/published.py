@@ -101,9 +101,11 @@ def _opening(role: str, said: Said) -> Turn:
 
 def _description(role: str, said: Said) -> Turn:
     fields = ("color", "region", "above", "below", "right", "left")
-    output = said and dict(zip(fields, (said.get(number, "") for number in range(1, 7)), strict=True))
-    if output:
-        region = {"middle": "center"}.get(output["region"].lower(), output["region"].lower())
+    output: dict[str, str | None] = (
+        {name: said.get(number, "") for number, name in enumerate(fields, 1)} if said else {}
+    )
+    if said:
+        region = said.get(2, "").lower().replace("middle", "center")
         output["region"] = region if region in REGIONS else None
     return _turn(role, "describe", 1, output)
 

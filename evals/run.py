@@ -116,7 +116,9 @@ class RunFolder(Run):
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
-            raise InputError(f"{folder} is being written by another process; wait for it or choose another --out") from None
+            raise InputError(
+                f"{folder} is being written by another process; wait for it or choose another --out"
+            ) from None
         try:
             self._start(folder, spec)
             super().__init__(folder)

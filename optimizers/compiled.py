@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evals.run import write_json
 from programs import DebateProgram, InputError, make_program
+from programs.predictors import signature_of
 from programs.state import FORMAT, PredictorState, ProgramState, field_types, state_of
 
 _IMAGE = re.compile(r"images/([0-9a-f]{64})\.(png|jpg)")
@@ -68,14 +69,13 @@ def load_program(folder: Path, program: DebateProgram | None = None) -> DebatePr
 
 
 def _restore(predictor: dspy.Predict, state: PredictorState, where: str, folder: Path) -> None:
-    signature = predictor.signature
+    signature = signature_of(predictor)
     _same(f"{where}: the inputs", field_types(signature.input_fields), state.inputs)
     _same(f"{where}: the outputs", field_types(signature.output_fields), state.outputs)
     signature = signature.with_instructions(state.instructions)
     for name in signature.fields:
-        signature = signature.with_updated_fields(
-            name, desc=state.descriptions[name], prefix=state.prefixes[name]
-        )
+        texts: dict[str, Any] = {"desc": state.descriptions[name], "prefix": state.prefixes[name]}
+        signature = signature.with_updated_fields(name, **texts)
     predictor.signature = signature
     predictor.demos = [_load_demo(demo, signature, where, folder) for demo in state.demos]
 
@@ -89,11 +89,10 @@ def _load_demo(demo: Mapping[str, Any], signature: type[dspy.Signature], where: 
             values[name] = _load_image(value["$image"], where, folder)
             continue
         try:
-            values[name] = TypeAdapter(signature.fields[name].annotation).validate_python(value)
+            annotation: Any = signature.fields[name].annotation
+            values[name] = TypeAdapter(annotation).validate_python(value)
         except ValidationError as error:
-            raise InputError(
-                f"{where}: a demonstration's {name} is {value!r}: {error.errors()[0]['msg']}"
-            ) from error
+            raise InputError(f"{where}: a demonstration's {name} is {value!r}: {error.errors()[0]['msg']}") from error
     return dspy.Example(**values)
 
 

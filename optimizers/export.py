@@ -16,6 +16,7 @@ from pydantic import BaseModel, create_model
 
 from programs import DebateProgram
 from programs.adapter import TurnAdapter
+from programs.predictors import signature_of
 from programs.state import state_of
 from programs.untrusted import neutralise
 
@@ -49,9 +50,9 @@ def fill(prompt: RolePrompt, predictor: dspy.Predict, inputs: Mapping[str, Any])
     """The messages that `predictor` sends for `inputs`: the prompt with its slots filled."""
     filled = json.loads(json.dumps(prompt.messages))
     texts = {
-        name: value.url if isinstance(value, dspy.Image) else format_field_value(field, neutralise(value))
+        name: value.url if isinstance(value, dspy.Image) else str(format_field_value(field, neutralise(value)))
         for name, value in inputs.items()
-        if (field := predictor.signature.input_fields[name])
+        if (field := signature_of(predictor).input_fields[name])
     }
     last = filled[-1]
     if isinstance(last["content"], str):
@@ -99,7 +100,7 @@ EXPORTS = {"markdown": export_markdown, "json": export_json}
 
 
 def _role_prompt(name: str, predictor: dspy.Predict, adapter: dspy.Adapter) -> RolePrompt:
-    signature = predictor.signature
+    signature = signature_of(predictor)
     slots = {
         field: dspy.Image(_SLOT_IMAGE % field) if info.annotation is dspy.Image else f"{{{field}}}"
         for field, info in signature.input_fields.items()
@@ -139,9 +140,7 @@ def _fill_text(text: str, names: list[str], texts: Mapping[str, str]) -> str:
 def _readable(content: Any) -> str:
     if isinstance(content, str):
         return content
-    return "".join(
-        part["text"] if part["type"] == "text" else _picture(part["image_url"]["url"]) for part in content
-    )
+    return "".join(part["text"] if part["type"] == "text" else _picture(part["image_url"]["url"]) for part in content)
 
 
 def _picture(url: str) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from evals.run import write_json
 from optimizers.export import export_markdown
 from programs import DebateProgram, Usage
+from programs.predictors import signature_of
 
 
 class CompileReport(BaseModel):
@@ -50,8 +51,8 @@ def prompt_diff(before: DebateProgram, after: DebateProgram) -> str:
     for name, ours in before.named_predictors():
         changed = list(
             difflib.unified_diff(
-                ours.signature.instructions.splitlines(),
-                theirs[name].signature.instructions.splitlines(),
+                signature_of(ours).instructions.splitlines(),
+                signature_of(theirs[name]).instructions.splitlines(),
                 "before",
                 "after",
                 lineterm="",
@@ -63,4 +64,3 @@ def prompt_diff(before: DebateProgram, after: DebateProgram) -> str:
         if demos:
             lines += [f"### {name}: {demos:+d} demonstrations", ""]
     return "\n".join(lines or ["Nothing."]) + "\n"
-

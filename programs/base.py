@@ -12,7 +12,7 @@ import hashlib
 import inspect
 from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import dspy
 from pydantic import BaseModel, TypeAdapter
@@ -23,6 +23,7 @@ from programs.calls import CallFailed, call
 from programs.compiling import Compiling
 from programs.errors import InputError
 from programs.images import image_hash
+from programs.predictors import role_of, signature_of
 from programs.recording import TurnKey, current_session, input_hash
 from programs.transcript import Failure, Transcript, Turn, TurnFailed
 from programs.untrusted import mended, neutralise
@@ -100,7 +101,7 @@ class DebateProgram(dspy.Module):
         told = {name: neutralise(value) for name, value in inputs.items()}
         described = {name: _describe(value) for name, value in told.items()}
         session, attempt = current_session(), 0
-        signature = _signature(predictor)
+        signature = signature_of(predictor)
         # Pictures are left out of the hash: which one it is follows from the case, a replay need not have it, and
         # its bytes may differ between versions of Pillow.
         pictures = {name for name, field in signature.input_fields.items() if field.annotation is dspy.Image}
@@ -113,7 +114,7 @@ class DebateProgram(dspy.Module):
             if recorded is not None:
                 turn = recorded.model_copy(update={"replayed": True})
                 if turn.output is not None:
-                    turn._said = _typed(_signature(predictor), turn.output)
+                    turn._said = _typed(signature_of(predictor), turn.output)
                 performance.add(place, turn, predictor, told)
                 if session.keep_replayed and session.on_turn is not None:
                     await session.on_turn(session.case_id, turn)
@@ -152,9 +153,7 @@ class DebateProgram(dspy.Module):
             with dspy.context(adapter=adapter, trace=[] if tracing else None, disable_history=False):
                 prediction, attempts = await call(predictor, lm, told, config, keep_history=keep_history)
         except CallFailed as failed:
-            turn = blank.model_copy(
-                update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts}
-            )
+            turn = blank.model_copy(update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts})
             turn._original = failed.original
             return turn
         for name in blank.asked:
@@ -226,15 +225,6 @@ class DebateProgram(dspy.Module):
         return copied
 
 
-def role_of(predictor_name: str) -> str:
-    """The role that a predictor speaks for: the first part of its name.
-
-    >>> role_of("debater_a.open"), role_of("judge")
-    ('debater_a', 'judge')
-    """
-    return predictor_name.split(".")[0].split("[")[0]
-
-
 class _Position:
     """Where in the program's order the next turn stands: a path, counted up at its last place."""
 
@@ -302,10 +292,6 @@ def _describe(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _describe(item) for key, item in value.items()}
     return TypeAdapter(type(value)).dump_python(value, mode="json")
-
-
-def _signature(predictor: dspy.Predict) -> type[dspy.Signature]:
-    return cast("type[dspy.Signature]", predictor.signature)  # dspy annotates it as an instance
 
 
 def _typed(signature: type[dspy.Signature], output: dict[str, Any]) -> dspy.Prediction:

@@ -24,6 +24,7 @@ from dspy.utils.exceptions import (
     LMConfigurationError,
     LMError,
     LMTimeoutError,
+    LMUnexpectedError,
     LMUnsupportedFeatureError,
     LMUnsupportedModelError,
     is_retryable_lm_error,
@@ -42,6 +43,10 @@ _REFUSAL = re.compile(
 _SECRET = re.compile(r"(?i)\b(sk-[\w-]{6,}|AIza[\w-]{10,}|(?<=bearer )[\w.~+/-]+=*)")
 _ADVICE = re.compile(r"\s+To fix:.*|; this is lm15's.*", re.DOTALL)
 _FATAL = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, LMUnsupportedFeatureError)
+_FILTERED = re.compile(r"content.?(filter|policy|management)|moderation|flagged|safety system", re.IGNORECASE)
+"""How providers say that they will not answer *this* request; gateways do so with HTTP 403, as if the key were wrong."""
+_STUMBLES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What readers of completions raise on degenerate ones, as on a thousand opening brackets."""
 
 
 class CallFailed(Exception):
@@ -76,13 +81,16 @@ async def call(
         started = time.perf_counter()
         try:
             prediction = await predictor.acall(lm=_observed(lm, entries, keep_history), config=dict(config), **inputs)
-        except (LMError, AdapterParseError) as error:
+        except (LMError, AdapterParseError, *_STUMBLES) as error:
+            if not entries and isinstance(error, _STUMBLES):
+                raise  # nothing had come back that could be to blame
             attempts += _attempts(lm, entries, time.perf_counter() - started, error)
             if isinstance(error, LMError) and _is_passing(error) and retry < retries:
                 await asyncio.sleep(_pause_s(error, retry))
                 continue
+            told = _unreadable(error, predictor, attempts) if entries else error
             declined = bool(entries) and _refusal_text(entries[-1]["response"]) is not None
-            raise CallFailed(_failure(error, attempts, declined), tuple(attempts), error) from error
+            raise CallFailed(_failure(told, attempts, declined), tuple(attempts), told) from error
         else:
             attempts += _attempts(lm, entries, time.perf_counter() - started)
             return prediction, tuple(attempts)
@@ -161,14 +169,26 @@ def _refusal_text(response: Any) -> str | None:
     return next((part.text for part in parts if part.type == "refusal"), None)
 
 
+def _unreadable(error: Exception, predictor: dspy.Predict, attempts: list[Attempt]) -> Exception:
+    """`error`, or what it means if a reader stumbled over a completion: that this could not be parsed.
+
+    The reader may be DSPy's adapter or, for requests with a response format, its client, which reports an
+    `LMUnexpectedError`."""
+    cause = error.__cause__ if isinstance(error, LMUnexpectedError) else error
+    if not isinstance(cause, _STUMBLES):
+        return error
+    text = next((attempt.text for attempt in reversed(attempts) if attempt.text), "")
+    return AdapterParseError("TurnAdapter", predictor.signature, text, message=f"{type(cause).__name__}: {cause}")
+
+
 def _failure(error: Exception, attempts: list[Attempt], declined: bool) -> Failure:
     if isinstance(error, LMTimeoutError) or (isinstance(error, LMError) and "timed out" in error.message):
         return Failure(kind="timeout", reason=error_line(error))
     if isinstance(error, LMError):
-        if "content_filter" in f"{error.provider_code} {error.message}":
+        if (error.status or 400) < 500 and _FILTERED.search(f"{error.provider_code} {error.message}"):
             return Failure(kind="refused", reason=f"the provider's content filter: {error_line(error)}")
         return Failure(kind="provider error", reason=error_line(error), fatal=isinstance(error, _FATAL))
-    last = attempts[-1] if attempts else Attempt(latency_s=0)
+    last = next((attempt for attempt in reversed(attempts) if attempt.error is None), Attempt(latency_s=0))
     if last.finish_reason == "length":
         reason = "the completion was cut off at the token limit; raise max_tokens"
         return Failure(kind="truncated", reason=reason, raw=last.text)

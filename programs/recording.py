@@ -38,7 +38,7 @@ class TurnKey(NamedTuple):
 
 
 def input_hash(instructions: str, inputs: dict[str, Any]) -> str:
-    """16 hex digits that identify what a role was told: its instructions and its (JSON-able) inputs, without pictures."""
+    """16 hex digits that identify what a role was told: its instructions and its inputs, without pictures."""
     told = json.dumps([instructions, inputs], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 

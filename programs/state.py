@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from programs.base import DebateProgram
 from programs.catalogue import name_of
 from programs.images import image_bytes
+from programs.predictors import signature_of
 
 FORMAT = 1
 
@@ -70,8 +71,8 @@ def state_hash(program: DebateProgram) -> str:
 
 
 def _predictor_state(predictor: dspy.Predict, images: dict[str, bytes]) -> PredictorState:
-    signature = predictor.signature
-    extra = {name: field.json_schema_extra or {} for name, field in signature.fields.items()}
+    signature = signature_of(predictor)
+    extra: dict[str, Any] = {name: field.json_schema_extra for name, field in signature.fields.items()}
     return PredictorState(
         instructions=signature.instructions,
         inputs=field_types(signature.input_fields),

@@ -144,7 +144,6 @@ class Usage(BaseModel):
             latency_s=sum(attempt.latency_s for attempt in sent),
         )
 
-
     @classmethod
     def sum(cls, parts: Iterable[Usage]) -> Usage:
         """Add up usages; what one of them does not know, the sum does not know."""

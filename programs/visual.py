@@ -144,7 +144,7 @@ class VisualDebate(DebateProgram):
     ) -> None:
         """Later rounds: answer anew, knowing what is told of the other's answer."""
         heard = {"own_answer": propagate(side.turns, "everything"), "told": propagate(other.turns, told)}
-        inputs = heard | shown | self.zoom_in(side, other, case) | case
+        inputs: dict[str, Any] = heard | shown | self.zoom_in(side, other, case) | case
         turn = await self.turn(
             side.role, "reconsider", side.debater.reconsider, round=round, sample=side.sample, **inputs
         )
@@ -222,9 +222,7 @@ class Debater(dspy.Module):
         self.reconsider = dspy.Predict(play(_with_inputs(Reconsider, example=example, crop=crop)))
 
 
-def _with_inputs(
-    signature: type[dspy.Signature], *, example: bool = False, crop: bool = False
-) -> type[dspy.Signature]:
+def _with_inputs(signature: type[dspy.Signature], *, example: bool = False, crop: bool = False) -> type[dspy.Signature]:
     """The signature with the inputs that only some configurations have."""
     if crop:
         desc = "the part of the image that is in question, enlarged"

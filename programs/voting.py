@@ -17,7 +17,7 @@ from programs.errors import InputError
 from programs.interpretation import interpret
 from programs.transcript import Turn, TurnFailed
 from programs.visual_case import visual_case
-from signatures import AnswerQuestion, ReasonThenAnswer
+from signatures import AnswerQuestion, ReasonThenAnswer, Verdict
 
 
 class MajorityVote(DebateProgram):
@@ -79,7 +79,7 @@ class SelfConsistency(MajorityVote):
 class Vote:
     """The result of a vote."""
 
-    answer: str
+    answer: Verdict
     share: float
     """Of the samples that answered, in (0, 1]."""
     first: Turn

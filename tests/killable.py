@@ -1,4 +1,4 @@
-"""Runs an evaluation in a process that a test can kill: reads `FOLDER LOG` lines, forks for each, tells the child's pid.
+"""Runs evaluations in processes that a test can kill: reads `FOLDER LOG` lines, forks for each, tells the pid.
 
 Every request to the model is logged before it is answered. Forking saves the import, which takes longer than the run.
 """
@@ -55,7 +55,9 @@ def run(folder: str, log: str) -> None:
         lm, _ = scripted_lm(logged, delay_s=lambda asked: 0.002)
         spec = RunSpec(program="visual-debate", state_hash="s", benchmark="toy", cases_hash="c", cases=CASES)
         with RunFolder(Path(folder), spec) as opened, dspy.context(lm=lm):
-            asyncio.run(Runner(make_program("visual-debate"), opened, concurrency=8).run([case(n) for n in range(CASES)]))
+            asyncio.run(
+                Runner(make_program("visual-debate"), opened, concurrency=8).run([case(n) for n in range(CASES)])
+            )
 
 
 def hash_of(asked) -> str:

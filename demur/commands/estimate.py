@@ -35,9 +35,7 @@ def estimate(
     debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
     _, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed)
     lm = ModelOptions(price=price).lm(model) if model else None
-    found = estimate_run(
-        debate, cases, price=price_of_tokens(lm), sample=sample, disagreement=disagreement, seed=seed
-    )
+    found = estimate_run(debate, cases, price=price_of_tokens(lm), sample=sample, disagreement=disagreement, seed=seed)
     if as_json:
         print_json(found.model_dump())
         return

@@ -13,7 +13,9 @@ from programs import PROGRAMS
 
 
 def export(
-    source: Annotated[str, typer.Argument(metavar="DIR|PROGRAM", help="A compiled program's folder, or a program's name.")],
+    source: Annotated[
+        str, typer.Argument(metavar="DIR|PROGRAM", help="A compiled program's folder, or a program's name.")
+    ],
     format: Annotated[Literal["markdown", "json"], typer.Option(help="For reading, or as data.")] = "markdown",
     set_: o.Set = None,
     imitation: o.Imitation = None,

@@ -26,7 +26,11 @@ Seed = Annotated[int, typer.Option(help="For everything that is drawn.")]
 Model = Annotated[
     str | None,
     typer.Option(
-        "--model", "-m", envvar="DEMUR_MODEL", metavar="M", help="A DSPy model string, `simulated`, or `local:PATH.gguf`."
+        "--model",
+        "-m",
+        envvar="DEMUR_MODEL",
+        metavar="M",
+        help="A DSPy model string, `simulated`, or `local:PATH.gguf`.",
     ),
 ]
 ModelFor = Annotated[
@@ -41,7 +45,9 @@ Price = Annotated[
     str | None, typer.Option(metavar="IN,OUT", help="Dollars per million tokens, where the price is not known.")
 ]
 Concurrency = Annotated[int, typer.Option(min=1, help="Cases that run at the same time.")]
-ScoringRule = Annotated[Scoring, typer.Option(help="`strict` reads answers as a person would, `compat` as the papers did.")]
+ScoringRule = Annotated[
+    Scoring, typer.Option(help="`strict` reads answers as a person would, `compat` as the papers did.")
+]
 BudgetUsd = Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop when so many dollars are spent.")]
 BudgetCalls = Annotated[int | None, typer.Option(min=0, metavar="N", help="Stop when so many calls are made.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="PATH", help="Where the result goes.")]

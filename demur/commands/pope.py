@@ -21,7 +21,9 @@ def _pope() -> None:
 def build(
     annotations: Annotated[Path, typer.Option(metavar="FILE", help="COCO instances, or lines of image and objects.")],
     path: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the three settings' files go.")],
-    source: Annotated[str, typer.Option(help="Name of the pictures' source, the first part of the file names.")] = "own",
+    source: Annotated[
+        str, typer.Option(help="Name of the pictures' source, the first part of the file names.")
+    ] = "own",
     questions: Annotated[int, typer.Option(min=2, help="Questions per picture, half of them with the answer yes.")] = 6,
     minimum_objects: Annotated[int, typer.Option(min=1, help="Pictures with fewer objects are left out.")] = 3,
     limit: Annotated[int | None, typer.Option(min=1, help="Use only so many pictures, drawn by --seed.")] = None,

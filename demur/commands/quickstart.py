@@ -12,7 +12,9 @@ from demur.quickstart import quickstart as run_quickstart
 
 
 def quickstart(
-    path: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path("demur-quickstart"),
+    path: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path(
+        "demur-quickstart"
+    ),
     as_json: o.AsJson = False,
 ) -> None:
     """Compile, evaluate, compare and export a debate program on generated scenes and the simulated model."""
@@ -49,4 +51,6 @@ def quickstart(
     )
     out.print(f"\nprompts: {', '.join(map(str, done.exports))}", markup=False)
     out.print(f"runs: {path / 'runs'}; compiled program: {path / 'compiled'}", markup=False)
-    out.print("next: demur ask visual-debate --help, demur evaluate visual-debate --model openai/gpt-4o …", markup=False)
+    out.print(
+        "next: demur ask visual-debate --help, demur evaluate visual-debate --model openai/gpt-4o …", markup=False
+    )

@@ -14,7 +14,9 @@ from evals.metric_intervals import metric_intervals
 
 
 def score(
-    answers: Annotated[Path, typer.Option(metavar="FILE", help="Answers: JSONL, JSON or CSV with an id and an answer.")],
+    answers: Annotated[
+        Path, typer.Option(metavar="FILE", help="Answers: JSONL, JSON or CSV with an id and an answer.")
+    ],
     benchmark: o.BenchmarkName = "pope",
     data: o.Data = None,
     scoring: o.ScoringRule = "strict",

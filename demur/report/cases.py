@@ -168,9 +168,7 @@ def _usage(usage: Usage) -> Json:
 def _boxes(record: Record) -> Json:
     """Where the regions lie: `blamed` by the debate, and the `true` one where it is known."""
     named = {"blamed": (record.interpretation or {}).get("region"), "true": record.truth.get("region")}
-    return {
-        name: {"region": region, "box": region_box(region)} for name, region in named.items() if region in REGIONS
-    }
+    return {name: {"region": region, "box": region_box(region)} for name, region in named.items() if region in REGIONS}
 
 
 def _key(turn: Turn) -> tuple[Any, ...]:
@@ -179,5 +177,3 @@ def _key(turn: Turn) -> tuple[Any, ...]:
 
 def _without_nothing(data: Json) -> Json:
     return {name: value for name, value in data.items() if value not in (None, "", {}, [], ())}
-
-

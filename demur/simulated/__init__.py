@@ -80,10 +80,10 @@ except that who rightly denies an object and is told everything when it reconsid
 0.55 (the finding of section 6.5 of the visual-debate paper). Who wrongly claims an object is shifted by +0.6 if the
 other did not name what is really there.
 
-Reflecting on one's own answer. A wrong answer stays wrong with 0.70 if the details that were found show what is
-really there, else with 0.88; a right answer turns wrong with 0.03.
+Reflecting on one's own answer. A wrong answer stays wrong with 0.68 if the details that were found show what is
+really there, else with 0.86; a right answer turns wrong with 0.02.
 
-The judge is wrong with 0.32, shifted by -0.8 where a side named what is really there; its log-odds lean by 0.35 to
+The judge is wrong with 0.27, shifted by -0.8 where a side named what is really there; its log-odds lean by 0.35 to
 the side that is named first, and by 0.20 to the one that said more.
 
 Interpretation. Who denies an object names what is really there with 0.55 when it reconsiders (shifted up by 0.6 if

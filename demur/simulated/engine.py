@@ -52,7 +52,7 @@ class SimulatedEngine:
     supports_response_schema = True
     supports_function_calling = False
     supports_reasoning = False
-    supported_params = frozenset({"temperature", "max_tokens", "top_p", "seed", "stop", "stream", "response_format"})
+    supported_params = frozenset({"temperature", "max_tokens", "response_format", "stream"})
 
     def __init__(self, seed: int = 0, latency_s: float = 0.0) -> None:
         self.seed, self.latency_s = seed, latency_s

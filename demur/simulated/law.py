@@ -7,7 +7,6 @@ optimizer may use has an effect that can be found; none was measured on a model.
 from typing import Literal
 
 from demur.simulated.kinds import Kind
-from demur.simulated.noise import shifted
 from signatures import Told
 
 ERROR: dict[Kind, float] = {
@@ -67,11 +66,11 @@ reconsideration, instead of the 0.20 above: the paper's finding (section 6.5, me
 MISNAMED = 0.6
 """Shift of `only other` where the other named the wrong thing, or none, as what is really there."""
 
-REFLECT = {"wrong stays": 0.70, "unseen stays": 0.88, "right turns": 0.03}
+REFLECT = {"wrong stays": 0.68, "unseen stays": 0.86, "right turns": 0.02}
 """How likely a reflected answer is wrong: a wrong one whose details show the real thing, whose details do not, and
 a right one."""
 
-JUDGE_ERROR = 0.32
+JUDGE_ERROR = 0.27
 JUDGE_NAMED = -0.8
 """Shift of the judge's error where a side named the thing that is really there."""
 JUDGE_FIRST = 0.35
@@ -95,13 +94,3 @@ CAUSE_RIGHT = 0.75
 names something guesses the cause."""
 
 SCENARIO_RIGHT = 0.95
-
-
-def error(probability: float, shift: float) -> float:
-    """The probability of an error after everything that shifts it."""
-    return shifted(probability, shift)
-
-
-def accuracy(probability: float, shift: float) -> float:
-    """The probability of getting a detail right: whatever shifts errors up shifts this down."""
-    return shifted(probability, -shift)

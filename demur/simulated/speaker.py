@@ -38,12 +38,13 @@ class Speaker:
         )
 
     def errs(self, probability: float, *what: object, shift: float = 0.0) -> bool:
-        """Whether the speaker makes an error that has this probability before it is shifted."""
-        return self.chance(*what) < law.error(probability, self.shift + shift)
+        """Whether the speaker makes an error of this probability, shifted by the speaker's shift and by `shift`."""
+        return self.chance(*what) < shifted(probability, self.shift + shift)
 
     def gets(self, probability: float, *what: object, shift: float = 0.0) -> bool:
-        """Whether the speaker gets a detail right that it gets with this probability before errors are shifted."""
-        return self.chance(*what) < law.accuracy(probability, self.shift - shift)
+        """Whether the speaker gets a detail of this probability right: what makes errors likelier makes that rarer,
+        and `shift` makes it likelier."""
+        return self.chance(*what) < shifted(probability, shift - self.shift)
 
     def misjudges_at_first_sight(self) -> bool:
         """Whether the first answer is wrong. Part of this chance is shared by all speakers."""
@@ -63,8 +64,9 @@ class Speaker:
     @cached_property
     def _crop_shift(self) -> float:
         view, real = known_view(self.ask.given.pictures.get("crop")), self.truth.real
-        closer = view is not None and view.scene == self.truth.view.scene and view.crop != WHOLE
-        return law.CROP if closer and view is not None and real is not None and view.visible(real) else 0.0
+        if view is None or real is None or view.scene != self.truth.view.scene or view.crop == WHOLE:
+            return 0.0
+        return law.CROP if view.visible(real) else 0.0
 
 
 def prompt_shift(instructions: str, kind: Kind) -> float:

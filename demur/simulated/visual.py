@@ -109,7 +109,7 @@ def _judge(speaker: Speaker) -> Answer:
     truth, given = speaker.truth, speaker.ask.given
     first, second = read_statements(given, "first_side"), read_statements(given, "second_side")
     named = any(names_real(statement, truth) for statement in first + second)
-    error = law.error(law.JUDGE_ERROR, speaker.shift + (law.JUDGE_NAMED if named else 0.0))
+    error = shifted(law.JUDGE_ERROR, speaker.shift + (law.JUDGE_NAMED if named else 0.0))
     towards_yes = -logit(error) if truth.present else logit(error)
     towards_yes += _leaning(given, last_answer(first), last_answer(second))
     verdict: Verdict = "yes" if speaker.chance("judge") < shifted(0.5, towards_yes) else "no"

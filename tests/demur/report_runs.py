@@ -22,7 +22,7 @@ from tests.debates import answered, debating, role_of, stage_of
 from tests.scripted import Asked, scripted_lm
 
 SCRIPT = "</script><script>window.hacked = 1</script>"
-IMAGE = "<img src=x onerror=\"window.hacked = 2\">"
+IMAGE = '<img src=x onerror="window.hacked = 2">'
 
 Answer = Callable[[Asked], Any]
 

@@ -30,26 +30,44 @@ def scene(tmp_path):
 
 def own_questions(folder):
     Image.new("RGB", (30, 20), "red").save(folder / "a.png")
-    rows = [{"id": n, "image": "a.png", "question": f"Is there a cup {n} in the image?", "label": "no"} for n in range(3)]
+    rows = [
+        {"id": n, "image": "a.png", "question": f"Is there a cup {n} in the image?", "label": "no"} for n in range(3)
+    ]
     (folder / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
     return folder / "own.jsonl"
 
 
 def test_ask_shows_the_debate_then_the_verdict_and_says_simulated(demur, scene):
-    code, out, _ = demur("ask", "visual-debate", "-q", "Is there a car in the image?", "--image", scene, "-m", "simulated")
+    code, out, _ = demur(
+        "ask", "visual-debate", "-q", "Is there a car in the image?", "--image", scene, "-m", "simulated"
+    )
     assert code == 0
     assert out.index("debater_a open, round 0") < out.index("verdict: ") < out.index("simulated: ")
 
 
 def test_ask_as_json_is_one_object(demur, scene):
-    code, out, _ = demur("ask", "direct", "-q", "Is there a car in the image?", "--image", scene, "-m", "simulated", "--json")
+    code, out, _ = demur(
+        "ask", "direct", "-q", "Is there a car in the image?", "--image", scene, "-m", "simulated", "--json"
+    )
     answered = json.loads(out)
     assert code == 0 and answered["answer"] in ("yes", "no") and answered["simulated"] is True
     assert answered["transcript"][0]["role"] == "answerer" and answered["usage"]["calls"] == 1
 
 
 def test_evaluate_twice_continues_and_changes_nothing(demur, tmp_path):
-    command = ["evaluate", "direct", "-b", "scenes", "--limit", 24, "-m", "simulated", "--out", tmp_path / "r", "--json"]
+    command = [
+        "evaluate",
+        "direct",
+        "-b",
+        "scenes",
+        "--limit",
+        24,
+        "-m",
+        "simulated",
+        "--out",
+        tmp_path / "r",
+        "--json",
+    ]
     code, first, _ = demur(*command)
     assert code == 0
     again = json.loads(demur(*command)[1])
@@ -69,7 +87,9 @@ def test_a_budget_ends_with_code_3_and_can_be_continued(demur, tmp_path):
 def test_failed_cases_end_with_code_4(demur, tmp_path):
     (tmp_path / "good.png").write_bytes(Scene.make(0, 1).png())
     (tmp_path / "bad.png").write_bytes(b"not a picture")
-    rows = [{"image": f"{name}.png", "question": "Is there a cup in the image?", "label": "no"} for name in ("good", "bad")]
+    rows = [
+        {"image": f"{name}.png", "question": "Is there a cup in the image?", "label": "no"} for name in ("good", "bad")
+    ]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
     command = ["evaluate", "direct", "-b", f"file:{tmp_path / 'own.jsonl'}", "-m", "simulated", "--out", tmp_path / "r"]
     code, out, _ = demur(*command, "--json")
@@ -106,7 +126,18 @@ def test_export_of_an_uncompiled_program_and_to_a_file(demur, tmp_path):
 def test_compile_evaluate_compare_export(demur, tmp_path, strategy):
     small = ["--limit", 12, "-m", "simulated"]
     code, out, _ = demur(
-        "compile", "direct", "--strategy", strategy, *small, "--breadth", 2, "--depth", 1, "--out", tmp_path / "c", "--json"
+        "compile",
+        "direct",
+        "--strategy",
+        strategy,
+        *small,
+        "--breadth",
+        2,
+        "--depth",
+        1,
+        "--out",
+        tmp_path / "c",
+        "--json",
     )
     report = json.loads(out)["report"]
     assert code == 0 and report["strategy"] == strategy and report["simulated"] and report["usage"]["calls"] > 0
@@ -156,12 +187,18 @@ def test_estimate_calls_no_model(demur):
         (["evaluate", "direct", "-b", "scenes"], "no model: give one with --model"),
         (["evaluate", "direct", "--flag"], "No such option"),
         (["evaluate", "direct", "--limit", "0"], "--limit"),
-        (["evaluate", "direct", "-m", "simulated", "--model-for", "umpire=simulated"], "no role 'umpire'; its roles are: answerer"),
+        (
+            ["evaluate", "direct", "-m", "simulated", "--model-for", "umpire=simulated"],
+            "no role 'umpire'; its roles are: answerer",
+        ),
         (["evaluate", "direct", "-m", "nonsense-model"], "nonsense-model"),
         (["ask", "direct", "-q", "Is there a cup in the image?", "-m", "simulated"], "no image for the question"),
         (["ask", "direct", "-q", "x", "--image", "missing.png", "-m", "simulated"], "missing.png: found nothing there"),
         (["export", "nowhere"], "no program is called 'nowhere'"),
-        (["compile", "direct", "--strategy", "magic", "-m", "simulated", "--limit", "4", "--out", "c"], "no strategy is called 'magic'"),
+        (
+            ["compile", "direct", "--strategy", "magic", "-m", "simulated", "--limit", "4", "--out", "c"],
+            "no strategy is called 'magic'",
+        ),
         (["compare", "a"], "two or more runs"),
         (["compare", "a", "b"], "a is no run folder"),
         (["score", "--answers", "none.jsonl", "--data", "none.json"], "none.json"),
@@ -178,12 +215,17 @@ def test_a_mistake_is_one_line_and_code_2(demur, tmp_path, monkeypatch, argument
 def test_score_gives_the_published_table(demur, shared_data):
     pope = shared_data / "pope"
     answers = ["--answers", pope / "pope_random_gemini_multi.jsonl", "--json"]
-    code, out, _ = demur("score", "-b", "pope", "--data", pope / "coco_pope_random.json", *answers, "--scoring", "compat")
+    code, out, _ = demur(
+        "score", "-b", "pope", "--data", pope / "coco_pope_random.json", *answers, "--scoring", "compat"
+    )
     scored = json.loads(out)
     assert code == 0
     assert [scored["counts"][name] for name in ("tp", "fp", "tn", "fn")] == [1186, 60, 1440, 314]
     rounded = {name: round(value, 5) for name, value in scored["metrics"].items() if value is not None}
-    assert rounded | {"accuracy": 0.87533, "precision": 0.95185, "recall": 0.79067, "f1": 0.8638, "yes_ratio": 0.41533} == rounded
+    assert (
+        rounded | {"accuracy": 0.87533, "precision": 0.95185, "recall": 0.79067, "f1": 0.8638, "yes_ratio": 0.41533}
+        == rounded
+    )
     revised = ["score", "--data", pope / "coco_pope_random_revised.json", *answers]
     counts = json.loads(demur(*revised, "-b", "pope-r", "--scoring", "compat")[1])["counts"]
     assert [counts[name] for name in ("tp", "fp", "tn", "fn")] == [1095, 69, 1578, 99]
@@ -197,6 +239,8 @@ def test_score_gives_the_published_table(demur, shared_data):
 def test_pope_build_writes_three_settings(demur, tmp_path):
     rows = [{"image": f"{n}.jpg", "objects": [f"thing {(n + k) % 12}" for k in range(4)]} for n in range(8)]
     (tmp_path / "objects.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    code, out, _ = demur("pope", "build", "--annotations", tmp_path / "objects.jsonl", "--out", tmp_path / "p", "--json")
+    code, out, _ = demur(
+        "pope", "build", "--annotations", tmp_path / "objects.jsonl", "--out", tmp_path / "p", "--json"
+    )
     built = json.loads(out)
     assert code == 0 and set(built["files"]) == {"random", "popular", "adversarial"} and built["images"] == 8

@@ -57,12 +57,20 @@ def test_a_debate_becomes_the_turns_of_our_program():
 
 
 def test_a_section_that_holds_an_error_is_a_failed_turn():
-    opening, *_ = turns_of(RESOLVED.replace("Question1: Yes\nQuestion2: Because of the board.", "error"), "Is there a snowboard in the image?")
+    opening, *_ = turns_of(
+        RESOLVED.replace("Question1: Yes\nQuestion2: Because of the board.", "error"),
+        "Is there a snowboard in the image?",
+    )
     assert opening.failure.kind == "provider error"
 
 
 def test_a_debate_of_another_question_is_refused(tmp_path):
-    row = {"question_id": 1, "question": "Is there a cup in the image?", "image_path": "a.jpg", "discussion_process": RESOLVED}
+    row = {
+        "question_id": 1,
+        "question": "Is there a cup in the image?",
+        "image_path": "a.jpg",
+        "discussion_process": RESOLVED,
+    }
     (tmp_path / "d.jsonl").write_text(json.dumps(row))
     (tmp_path / "coco_pope_random.json").write_text(
         json.dumps({"question_id": 1, "image": "a.jpg", "text": "Is there a dog in the image?", "label": "yes"})

@@ -23,7 +23,7 @@ YES = [
     "Is there a dog in the image? Yes.", "Yes, it might be a dog.",
 ]  # fmt: skip
 NO = [
-    "no", "No.", "NO", "nope", "N", "**No**", "Ｎｏ", "No\nThe image shows a beach.", "No dog.", "Answer: no",  # noqa: RUF001
+    "no", "No.", "NO", "nope", "N", "**No**", "Ｎｏ", "No\nThe image shows a beach.", "No dog.", "Answer: no",
     "The answer is no.", "isn't", "There is no dog in the image.", "There isn't a dog.", "There are no dogs",
     "Based on Dr. Smith's photo, no dog is present.", "No, but there is a cup. Yes, the cup is red.",
     "A dog is not present.", "The dog isn't in the image.", "The image does not contain a dog.", "Absolutely not.",

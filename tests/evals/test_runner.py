@@ -74,7 +74,10 @@ def test_the_turns_of_an_interrupted_case_are_replayed_and_not_asked_again(tmp_p
     def answer(asked):
         if asked.outputs == ["answer", "reason"]:
             return {"answer": "yes" if "cautious" in asked.system else "no", "reason": "r"}
-        return {name: {"region": "center", "cause": "none", "found": "no", "answer": "no"}.get(name, "x") for name in asked.outputs}
+        return {
+            name: {"region": "center", "cause": "none", "found": "no", "answer": "no"}.get(name, "x")
+            for name in asked.outputs
+        }
 
     lm, script = scripted_lm(answer)
     progress = run(tmp_path / "r", [case(1)], lm, "visual-debate", budget=Budget(calls=3))

@@ -74,7 +74,9 @@ def test_an_imitation_library_travels_with_the_program(tmp_path):
 
 
 def test_no_key_header_or_address_is_written(program, tmp_path):
-    lm = dspy.LM("openai/x", api_key="sk-SECRET", api_base="http://SECRET.example", extra_headers={"Authorization": "SECRET"})
+    lm = dspy.LM(
+        "openai/x", api_key="sk-SECRET", api_base="http://SECRET.example", extra_headers={"Authorization": "SECRET"}
+    )
     program.use_models({"judge": lm})
     save_program(program, tmp_path / "c")
     text = (tmp_path / "c/program.json").read_text()
@@ -86,14 +88,23 @@ def test_no_key_header_or_address_is_written(program, tmp_path):
     [
         (lambda state: state["predictors"].pop("judge"), "roles of visual-debate do not fit.*missing: judge"),
         (lambda state: state["predictors"].update(umpire=state["predictors"].pop("judge")), "not known: umpire"),
-        (lambda state: state["predictors"]["judge"]["outputs"].update(answer="str"), "judge: the outputs.*another type: answer"),
+        (
+            lambda state: state["predictors"]["judge"]["outputs"].update(answer="str"),
+            "judge: the outputs.*another type: answer",
+        ),
         (lambda state: state["predictors"]["judge"]["inputs"].pop("question"), "judge: the inputs.*missing: question"),
         (lambda state: state.update(program="chess"), "no program is called 'chess'"),
         (lambda state: state.update(format=99), "format 99"),
         (lambda state: state.update(code="import os"), "code"),
         (lambda state: state["arguments"].update(rounds=-1), "rounds must be 0 or more"),
-        (lambda state: state["predictors"]["judge"]["demos"][0].update(answer="__import__('os')"), "a demonstration's answer"),
-        (lambda state: state["predictors"]["judge"]["demos"][0].update(image={"$image": "../../etc/passwd"}), "no picture of this folder"),
+        (
+            lambda state: state["predictors"]["judge"]["demos"][0].update(answer="__import__('os')"),
+            "a demonstration's answer",
+        ),
+        (
+            lambda state: state["predictors"]["judge"]["demos"][0].update(image={"$image": "../../etc/passwd"}),
+            "no picture of this folder",
+        ),
         (lambda state: state["predictors"]["judge"]["demos"][0].update(extra=1), "the field 'extra'"),
     ],
 )

@@ -56,7 +56,8 @@ def with_demo(program):
 
 @pytest.mark.parametrize("demos", [False, True])
 @pytest.mark.parametrize(
-    ("name", "arguments"), [(name, {}) for name in PROGRAMS] + [("visual-debate", {"zoom": True, "judge_order": "both"})]
+    ("name", "arguments"),
+    [(name, {}) for name in PROGRAMS] + [("visual-debate", {"zoom": True, "judge_order": "both"})],
 )
 def test_an_export_with_its_slots_filled_is_the_request(name, arguments, demos):
     program = make_program(name, arguments)

@@ -1,5 +1,7 @@
 """Chance by name: reproducible, uniform, and correlated where it is shared."""
 
+import doctest
+import importlib
 from statistics import NormalDist, correlation, fmean
 
 import pytest
@@ -44,3 +46,9 @@ def test_weights_are_proportions() -> None:
     assert drawn.count(1) == 0
     assert drawn.count(2) / N == pytest.approx(0.75, abs=0.03)
     assert {choose("abc", "letters", index) for index in range(50)} == set("abc")
+
+
+@pytest.mark.parametrize(("module", "examples"), [("noise", 2), ("parse", 1), ("traits", 1), ("truth", 1)])
+def test_examples_in_docstrings(module: str, examples: int) -> None:
+    tried = doctest.testmod(importlib.import_module(f"demur.simulated.{module}"))
+    assert (tried.attempted, tried.failed) == (examples, 0)

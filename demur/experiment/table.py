@@ -1,0 +1,221 @@
+"""The figures of an experiment, in the papers' layout: a block for each model and setting, a row for each method.
+
+Only finished runs count: of one that was stopped, the cases that are there are the quickest and no sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from demur.experiment.over_seeds import SeedMean, mean_of, metrics_over_seeds
+from demur.experiment.plan import Cell, Method, Plan, Questions
+from evals.metric_intervals import cost_parts
+from evals.paired import pair_records
+from evals.records import Record
+from evals.run import Run
+from evals.score import Scoring
+from evals.significance import holm, sign_flip_test
+
+COSTS = ("calls", "tokens", "cost_usd")
+"""Per question."""
+
+_LOWER_IS_BETTER = frozenset({"ece", "ace", "mce", "adaptive_ece", "brier", "nll", "aurc", "log_loss"})
+_NEITHER_IS_BETTER = frozenset({"yes_ratio", "answered"})
+_SAME = 1e-9
+"""Means over seeds differ in the last digits by the order of summing; ties must stay ties."""
+
+
+@dataclass(frozen=True)
+class Against:
+    """A row against the baseline of its block, over the seeds that both have."""
+
+    difference: float | None
+    """Of the accuracy, row minus baseline."""
+    p_value: float | None
+    """Paired, two-sided, by sign flips of pictures; all seeds together."""
+    p_holm: float | None
+    """Corrected for the number of rows of the block that are compared."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method in a block."""
+
+    method: Method
+    folders: tuple[str, ...]
+    """Of its finished runs, by seed."""
+    cases: int
+    """Of all its seeds together."""
+    failed: int
+    """Cases without an answer."""
+    cached: int
+    """Answers from DSPy's response cache, which count as no call."""
+    simulated: bool
+    metrics: dict[str, SeedMean]
+    costs: dict[str, SeedMean]
+    against: Against | None = None
+    best: frozenset[str] = frozenset()
+    """The metrics in which no row of the block is better."""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(next(iter(self.metrics.values())).by_seed)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The methods with one model in one setting of a benchmark."""
+
+    benchmark: str
+    """Its label."""
+    model: str
+    setting: str
+    """Empty for a benchmark that is not split."""
+    headline: tuple[str, ...]
+    """The metrics to show, in order."""
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class ExperimentTable:
+    """All blocks of an experiment, by benchmark, then model, then setting."""
+
+    name: str
+    scoring: Scoring
+    seeds: tuple[int, ...]
+    baseline: str | None
+    blocks: tuple[Block, ...]
+    unfinished: tuple[str, ...] = field(default=())
+    """The cells that are not in the table, for a person."""
+
+    @property
+    def simulated(self) -> bool:
+        return any(row.simulated for block in self.blocks for row in block.rows)
+
+
+PAPERS_ORDER = ("accuracy", "precision", "recall", "f1", "yes_ratio")
+
+
+def build_table(plan: Plan) -> ExperimentTable:
+    """The table of the runs of `plan` that are finished."""
+    finished = [cell for cell in plan.cells if cell.finished]
+    blocks = [
+        block
+        for questions in plan.benchmarks
+        for model in plan.models
+        for block in _blocks(plan, questions, model, [c for c in finished if (c.questions, c.model) == (questions, model)])
+    ]
+    unfinished = tuple(cell.name for cell in plan.cells if not cell.finished)
+    return ExperimentTable(plan.name, plan.scoring, plan.seeds, plan.baseline, tuple(blocks), unfinished)
+
+
+def _blocks(plan: Plan, questions: Questions, model: str, cells: Sequence[Cell]) -> list[Block]:
+    """The blocks of one benchmark and model, by setting in the order of the cases."""
+    settings = dict.fromkeys(
+        _setting(case.tags, questions) for seed in plan.seeds for case in questions.cases[seed]
+    )
+    records = {(cell.method.label, cell.seed): list(Run(cell.folder).records()) for cell in cells}
+    blocks = []
+    for setting in settings:
+        own = {key: [r for r in part if _setting(r.tags, questions) == setting] for key, part in records.items()}
+        drafts: list[tuple[Row, dict[int, list[Record]]]] = []
+        for method in plan.methods:
+            of_method = [cell for cell in cells if cell.method == method]
+            by_seed = {cell.seed: own[method.label, cell.seed] for cell in of_method}
+            if any(by_seed.values()):
+                drafts.append((_row(method, of_method, by_seed, questions, plan), by_seed))
+        if drafts:
+            headline = tuple(sorted(questions.benchmark.headline, key=_place_in_papers))
+            rows = _marked(_compared(drafts, questions, plan), headline)
+            blocks.append(Block(questions.label, model, setting, headline, tuple(rows)))
+    return blocks
+
+
+def _setting(tags: Mapping[str, str], questions: Questions) -> str:
+    return " ".join(tags[name] for name in questions.split_by)
+
+
+def _place_in_papers(metric: str) -> int:
+    return PAPERS_ORDER.index(metric) if metric in PAPERS_ORDER else len(PAPERS_ORDER)
+
+
+def _row(
+    method: Method, cells: Sequence[Cell], records: Mapping[int, Sequence[Record]], questions: Questions, plan: Plan
+) -> Row:
+    everything = [record for own in records.values() for record in own]
+    called = any(record.usage.calls or record.usage.cache_hits for record in everything)
+    parts = {seed: cost_parts(own) if own and called else dict.fromkeys(COSTS) for seed, own in records.items()}
+    costs = {
+        name: mean_of({seed: part and part.value for seed, costs in parts.items() for part in [costs[name]]})
+        for name in COSTS
+    }
+    return Row(
+        method=method,
+        folders=tuple(cell.folder.relative_to(plan.out).as_posix() for cell in cells),
+        cases=len(everything),
+        failed=sum(record.status != "ok" for record in everything),
+        cached=sum(record.usage.cache_hits for record in everything),
+        simulated=any(cell.spec.simulated for cell in cells),
+        metrics=metrics_over_seeds(records, questions.benchmark, plan.scoring),
+        costs=costs,
+    )
+
+
+def _compared(
+    drafts: Sequence[tuple[Row, dict[int, list[Record]]]], questions: Questions, plan: Plan
+) -> list[Row]:
+    """The rows, each against the baseline, with Holm's correction over those that are compared."""
+    baseline = next((records for row, records in drafts if row.method.label == plan.baseline), None)
+    if baseline is None:
+        return [row for row, _ in drafts]
+    against = {
+        row.method.label: _against(baseline, records, questions, plan.scoring)
+        for row, records in drafts
+        if row.method.label != plan.baseline
+    }
+    tested = {label: found.p_value for label, found in against.items() if found.p_value is not None}
+    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return [
+        replace(row, against=replace(found, p_holm=corrected.get(label)))
+        if (found := against.get(label := row.method.label))
+        else row
+        for row, _ in drafts
+    ]
+
+
+def _against(
+    a: Mapping[int, Sequence[Record]], b: Mapping[int, Sequence[Record]], questions: Questions, scoring: Scoring
+) -> Against:
+    """The difference and p-value that `evals.compare` gives, of all common seeds together."""
+    gains, groups = [], []
+    for seed in [seed for seed in a if a[seed] and b.get(seed)]:
+        pairs, _, _ = pair_records(a[seed], b[seed])
+        for first, second in pairs:
+            right = questions.benchmark.correct(first, scoring), questions.benchmark.correct(second, scoring)
+            if right[0] is not None and right[1] is not None:
+                gains.append(float(right[1]) - float(right[0]))
+                groups.append(first.group)
+    test = sign_flip_test(gains, groups)
+    return Against(sum(gains) / len(gains) if gains else None, test and test.p_value, None)
+
+
+def _marked(rows: Sequence[Row], headline: Sequence[str]) -> list[Row]:
+    """The rows with their best metrics named; none where there is nothing to be better than."""
+    best: dict[str, Any] = {}
+    for name in headline:
+        means = [mean for row in rows if (mean := row.metrics[name].mean) is not None] if len(rows) > 1 else []
+        if means and name not in _NEITHER_IS_BETTER:
+            best[name] = min(means) if name in _LOWER_IS_BETTER else max(means)
+    return [
+        replace(
+            row,
+            best=frozenset(
+                name
+                for name, value in best.items()
+                if (mean := row.metrics[name].mean) is not None and abs(mean - value) <= _SAME
+            ),
+        )
+        for row in rows
+    ]
