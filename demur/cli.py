@@ -6,6 +6,7 @@ stopped at a budget, can be continued; 4 done, but some cases failed; 130 interr
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -20,6 +21,7 @@ from demur.commands import (
     compile,
     estimate,
     evaluate,
+    experiment,
     export,
     models,
     pope,
@@ -50,6 +52,7 @@ for command in (
     ask.ask,
     evaluate.evaluate,
     score.score,
+    experiment.experiment,
     compile.compile,
     export.export,
     estimate.estimate,
@@ -76,6 +79,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     # Prices come from the table that DSPy ships; it would otherwise be fetched at every start.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    _write_utf8()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -99,3 +103,10 @@ def run(arguments: list[str]) -> int:
         # Whoever read the output has gone; a second failure when Python flushes stdout at exit is no news either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+
+
+def _write_utf8() -> None:
+    """Whatever the locale: UTF-8 into files and pipes, and escapes for what a terminal has no character for."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and "PYTHONIOENCODING" not in os.environ:
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from evals.evaluate import Evaluation
 from evals.intervals import Interval
 from evals.records import Record
 from evals.runner import Progress as RunProgress
+from programs import Usage
 
 _WIDTH = None if sys.stdout.isatty() else 200
 """Of what goes into a file or a pipe, so that tables are not folded."""
@@ -96,6 +98,34 @@ def evaluation_table(rows: Sequence[tuple[str, Evaluation]], metrics: Sequence[s
     return table
 
 
+def failures_line(evaluation: Evaluation) -> str:
+    """Why cases have no answer: the reasons by name, each with one case as an example."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for record in evaluation.run.records():
+        if record.failure is not None:
+            counts[record.status] += 1
+            examples.setdefault(record.status, f"{record.case_id}: {record.failure}")
+    return "\n".join(f"no answer: {count:,} {status}, as {examples[status]}" for status, count in counts.most_common())
+
+
+def stage_table(by_stage: Mapping[str, Usage]) -> Table:
+    """What each role cost at each stage."""
+    table = Table("role/stage", "turns", "calls", "tokens in", "tokens out", "$", "s a call", box=None, pad_edge=False)
+    for stage, usage in by_stage.items():
+        cost = "n/a" if usage.cost_usd is None else f"{usage.cost_usd:.4f}"
+        table.add_row(
+            stage,
+            f"{usage.turns:,}",
+            f"{usage.calls:,}",
+            "n/a" if usage.prompt_tokens is None else f"{usage.prompt_tokens:,}",
+            "n/a" if usage.completion_tokens is None else f"{usage.completion_tokens:,}",
+            cost,
+            per_case(usage.latency_s, usage.calls, 2),
+        )
+    return table
+
+
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation as one JSON object; nothing is rounded."""
     run, score = evaluation.run, evaluation.score
@@ -117,4 +147,5 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "by_tag": score.by_tag,
         "outcomes": evaluation.outcomes,
         "usage": evaluation.usage.model_dump(),
+        "usage_by_stage": {stage: usage.model_dump() for stage, usage in evaluation.by_stage.items()},
     }

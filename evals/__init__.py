@@ -3,6 +3,7 @@
 from evals.answers import ScoredAnswers, score_answers
 from evals.benchmarks.base import Benchmark, Case
 from evals.benchmarks.registry import BENCHMARKS, get_benchmark
+from evals.case_metric import CaseMetric
 from evals.evaluate import Evaluation, evaluate
 from evals.intervals import Interval
 from evals.paired import Comparison, compare
@@ -17,6 +18,7 @@ __all__ = [
     "Benchmark",
     "Budget",
     "Case",
+    "CaseMetric",
     "Comparison",
     "Evaluation",
     "Interval",

@@ -147,15 +147,7 @@ def _answer(row: Row, columns: Sequence[str]) -> str | None:
 def _record(case: Case, found: tuple[Row, str | None] | None) -> Record:
     answer = None if found is None else found[1]
     failure = MISSING if found is None else f"{found[0].where}: the answer is null" if answer is None else None
-    return Record(
-        case_id=case.id,
-        content_hash=case.content_hash,
-        group=case.group,
-        tags=case.tags,
-        question=case.question,
-        image=case.image,
-        label=case.label,
-        truth=case.truth,
+    return case.record(
         status="ok" if failure is None else "unparsed",
         failure=failure,
         answer=answer,

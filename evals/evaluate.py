@@ -42,6 +42,17 @@ class Evaluation:
     outcomes: dict[str, int]
     """How the debates ended of which all turns are there."""
     usage: Usage
+    """What all turns cost, those that were asked again included."""
+    by_stage: dict[str, Usage]
+    """`ROLE/STAGE` → what its turns cost."""
+
+
+class NothingFinished(DemurError):
+    """A run that stopped before its first case was finished; there is nothing to score."""
+
+    def __init__(self, run: Run, progress: Progress) -> None:
+        self.progress = progress
+        super().__init__(f"{run.folder}: no case was finished: {progress.stopped or 'it was interrupted'}")
 
 
 def evaluate(
@@ -69,9 +80,12 @@ def evaluate(
         replay: a recording instead of models: the folder of a run, or the file of published debates.
 
     Raises:
-        InputError: if `out` holds a different run, there is no model, or the recording cannot be read.
+        InputError: if `out` holds a different run, there is no model or none that the program can work with, or the
+            recording cannot be read.
         RecordingError: if the recording does not fit the program.
     """
+    if replay is None:
+        program.check()
     recording = None if replay is None else read_recording(replay, cases)
     spec = run_spec(program, benchmark, cases, data=data, replay=replay, seed=seed)
     with RunFolder(out, spec) as folder:
@@ -89,17 +103,19 @@ def evaluate(
 
 
 def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scoring = "strict") -> Evaluation:
-    """The score of the records that a run has so far. Raises `DemurError` if it has none."""
+    """The score of the records that a run has so far. Raises `NothingFinished` if it has none."""
     records = list(run.records())
     if not records:
-        raise DemurError(f"{run.folder}: no case was finished: {progress.stopped or 'it was interrupted'}")
+        raise NothingFinished(run, progress)
+    by_stage = run.usage_by_stage()
     return Evaluation(
         run=run,
         progress=progress,
         score=benchmark.score(records, scoring),
         intervals=metric_intervals(records, benchmark, scoring),
         outcomes=dict(Counter(record.outcome for record in records if record.outcome and not record.failed_turns)),
-        usage=Usage.sum(record.usage for record in records),
+        usage=Usage.sum(by_stage.values()),
+        by_stage=by_stage,
     )
 
 

@@ -29,7 +29,8 @@ class Journal:
         self._file = path.open("ab", buffering=0)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"journal-{path.stem}")
         self._pending: list[tuple[bytes, asyncio.Future[None]]] = []
-        self._writing = False
+        self._job: asyncio.Future[None] | None = None
+        """What is being written; lines that come meanwhile wait and are written together."""
         self._broken: DemurError | None = None
 
     async def append(self, line: str) -> None:
@@ -41,26 +42,27 @@ class Journal:
         loop = asyncio.get_running_loop()
         written: asyncio.Future[None] = loop.create_future()
         self._pending.append((line.encode() + b"\n", written))
-        if len(self._pending) == 1 and not self._writing:
+        if len(self._pending) == 1:
             loop.call_soon(self._flush, loop)
         # A line that was handed over is written also if the waiting task is cancelled.
         await asyncio.shield(written)
 
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._job is not None or not self._pending:
+            return
         batch, self._pending = self._pending, []
-        self._writing = True
-        job = loop.run_in_executor(self._writer, self._write, b"".join(line for line, _ in batch))
+        self._job = loop.run_in_executor(self._writer, self._write, b"".join(line for line, _ in batch))
 
         def settle(job: asyncio.Future[None]) -> None:
             error = job.exception()
             for _, written in batch:
                 if not written.done():
                     written.set_result(None) if error is None else written.set_exception(error)
-            self._writing = False
-            if self._pending:
-                self._flush(loop)
+                    written.exception()  # marked as seen: whoever waited may have been cancelled
+            self._job = None
+            self._flush(loop)
 
-        job.add_done_callback(settle)
+        self._job.add_done_callback(settle)
 
     def _write(self, lines: bytes) -> None:
         if self._broken is not None:
@@ -79,8 +81,9 @@ class Journal:
 
     async def close(self) -> None:
         """Wait until all that was handed over is written, and close the file."""
-        while self._pending or self._writing:
-            await asyncio.sleep(0)
+        self._flush(asyncio.get_running_loop())
+        while self._job is not None:
+            await asyncio.wait([self._job])
         self._writer.shutdown(wait=True)
         self._file.close()
 

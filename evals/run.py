@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evals.journal import mend_journal, read_journal
 from evals.records import Record
 from programs.errors import InputError
-from programs.transcript import Transcript, Turn
+from programs.transcript import Transcript, Turn, Usage
 
 
 class RunSpec(BaseModel):
@@ -86,10 +87,27 @@ class Run:
             if last[row["case_id"]] == number:
                 yield Record.model_validate(row)
 
-    def turns(self) -> Iterator[tuple[str, Turn]]:
-        """(case id, turn) in the order in which turns finished, superseded attempts included."""
+    def turns(self, *, without: Container[str] = ()) -> Iterator[tuple[str, Turn]]:
+        """(case id, turn) in the order in which turns finished, superseded attempts included, of all cases but
+        those in `without`."""
         for row in read_journal(self.folder / "turns.jsonl"):
-            yield row.pop("case_id"), Turn.model_validate(row)
+            if (case_id := row.pop("case_id")) not in without:
+                yield case_id, Turn.model_validate(row)
+
+    def turn_counts(self) -> Counter[str]:
+        """Case id → how many turns of it are kept, superseded attempts included."""
+        return Counter(row["case_id"] for row in read_journal(self.folder / "turns.jsonl"))
+
+    def usage_by_stage(self) -> dict[str, Usage]:
+        """`ROLE/STAGE` → what its turns cost, in the order in which they first spoke; each turn counts once."""
+        seen: set[tuple[str, str, str, str, int, int]] = set()
+        parts: dict[str, list[Usage]] = {}
+        for case_id, turn in self.turns():
+            key = (case_id, turn.branch, turn.role, turn.stage, turn.round, turn.attempt)
+            if key not in seen:
+                seen.add(key)
+                parts.setdefault(f"{turn.role}/{turn.stage}", []).append(Usage.of([turn]))
+        return {stage: Usage.sum(usages) for stage, usages in parts.items()}
 
     def transcripts(self) -> dict[str, Transcript]:
         """Case id → its transcript, by round; of a turn that was asked again the last attempt."""

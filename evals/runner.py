@@ -41,8 +41,9 @@ class Budget:
     calls: int | None = None
     usd: float | None = None
 
-    def reached(self, progress: Progress) -> str | None:
-        if self.calls is not None and progress.calls >= self.calls:
+    def reached(self, progress: Progress, in_flight: int = 0) -> str | None:
+        """Why no further call may be made, for a person; None if one may. Calls in flight count as made."""
+        if self.calls is not None and progress.calls + in_flight >= self.calls:
             return f"the budget of {self.calls} calls is spent"
         if self.usd is not None and progress.cost_usd is None:
             return "the price of the model is not known, so a budget in dollars cannot be kept; give --price"
@@ -77,6 +78,7 @@ class Runner:
     async def run(self, cases: Sequence[Case]) -> Progress:
         """Run the cases that have no record yet. Returns how far it came; `stopped` says why not to the end."""
         _check_ids(cases)
+        self._in_flight = 0
         done, recording = self._resume()
         todo = [case for case in cases if case.id not in done]
         self.progress = Progress(total=len(cases), done=len(cases) - len(todo))
@@ -84,17 +86,15 @@ class Runner:
         self._turns = Journal(self.folder.folder / "turns.jsonl")
         self._records = Journal(self.folder.folder / "records.jsonl")
         pending = iter(todo)
-        workers = [
-            asyncio.create_task(self._work(pending, recording)) for _ in range(min(self.concurrency, len(todo)))
-        ]
+        workers = [asyncio.create_task(self._work(pending, recording)) for _ in range(min(self.concurrency, len(todo)))]
         try:
             await asyncio.gather(*workers)
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-            self._turns.close()
-            self._records.close()
+            await self._turns.close()
+            await self._records.close()
         if self.progress.stopped is None:
             self.folder.finish({"cases": self.progress.total, "failed": self.progress.failed})
         return self.progress
@@ -105,15 +105,13 @@ class Runner:
         A case whose turns are not all there (a lost end of `turns.jsonl`) runs again.
         """
         records = {record.case_id: (record.status, record.usage.turns) for record in self.folder.records()}
-        found: dict[str, int] = {}
-        for case_id, _ in self.folder.turns():
-            found[case_id] = found.get(case_id, 0) + 1
+        found = self.folder.turn_counts()
         done = {
             case_id: status
             for case_id, (status, turns) in records.items()
-            if found.get(case_id, 0) >= turns and not (self.retry_failed and status != "ok")
+            if found[case_id] >= turns and not (self.retry_failed and status != "ok")
         }
-        return done, Recording((case_id, turn) for case_id, turn in self.folder.turns() if case_id not in done)
+        return done, Recording(self.folder.turns(without=done))
 
     async def _work(self, pending: Iterator[Case], recording: Recording) -> None:
         for case in pending:
@@ -155,13 +153,15 @@ class Runner:
         return record_of(case, prediction, time.perf_counter() - started)
 
     def _check_budget(self) -> None:
-        spent = self.budget.reached(self.progress)
+        spent = self.budget.reached(self.progress, self._in_flight)
         if spent:
             self.progress.at_budget = True
             raise _Stop(spent)
+        self._in_flight += 1
 
     async def _keep(self, case_id: str, turn: Turn) -> None:
         if not turn.replayed:
+            self._in_flight -= 1
             usage = Usage.of([turn])
             self.progress.calls += usage.calls
             if usage.cost_usd is None or self.progress.cost_usd is None:
@@ -174,15 +174,7 @@ class Runner:
 def record_of(case: Case, prediction: dspy.Prediction, wall_s: float) -> Record:
     """The record of a case from a program's prediction."""
     failure, interpretation = prediction.failure, prediction.get("interpretation")
-    return Record(
-        case_id=case.id,
-        content_hash=case.content_hash,
-        group=case.group,
-        tags=case.tags,
-        question=case.question,
-        image=case.image,
-        label=case.label,
-        truth=case.truth,
+    return case.record(
         status="ok" if failure is None else failure.kind,
         failure=None if failure is None else failure.reason,
         raw=None if failure is None else failure.raw,

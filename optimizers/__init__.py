@@ -4,7 +4,6 @@ from optimizers.compile import Compiled, compile_program
 from optimizers.compiled import load_program, save_program
 from optimizers.export import EXPORTS, RolePrompt, export_json, export_markdown, fill, role_prompts
 from optimizers.imitation import collect_imitation
-from optimizers.metric import CaseMetric
 from optimizers.report import CompileReport, prompt_diff, write_report
 from optimizers.splits import check_disjoint, split_by_group
 from optimizers.strategies import STRATEGIES, Settings
@@ -12,7 +11,6 @@ from optimizers.strategies import STRATEGIES, Settings
 __all__ = [
     "EXPORTS",
     "STRATEGIES",
-    "CaseMetric",
     "CompileReport",
     "Compiled",
     "RolePrompt",

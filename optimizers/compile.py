@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evals.benchmarks.base import Benchmark, Case
-from optimizers.metric import CaseMetric
+from evals.case_metric import CaseMetric
 from optimizers.strategies import STRATEGIES, Settings
 from programs import DebateProgram, InputError, Usage
 from programs.compiling import Compiling

@@ -16,7 +16,7 @@ from typing import Any
 import dspy
 from dspy.teleprompt import COPRO, BootstrapFewShot
 
-from optimizers.metric import CaseMetric
+from evals.case_metric import CaseMetric
 from programs import DebateProgram
 
 

@@ -184,7 +184,12 @@ class DebateProgram(dspy.Module):
         except asyncio.CancelledError:
             for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             raise
+        # Every error is fetched, or asyncio would complain about those that are not raised.
+        errors = [error for task in tasks if (error := task.exception()) is not None]
+        if errors:
+            raise errors[0]
         return [task.result() for task in tasks]
 
     @property
@@ -209,6 +214,9 @@ class DebateProgram(dspy.Module):
                 raise InputError(f"{type(self).__name__} has no role {name!r}; its roles are: {known}")
             for predictor in chosen:
                 predictor.lm = lm
+
+    def check(self) -> None:
+        """Called before a run: raise `InputError` if no case could succeed with the models that the roles have now."""
 
     @property
     def arguments(self) -> dict[str, Any]:

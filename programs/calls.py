@@ -44,7 +44,7 @@ _SECRET = re.compile(r"(?i)\b(sk-[\w-]{6,}|AIza[\w-]{10,}|(?<=bearer )[\w.~+/-]+
 _ADVICE = re.compile(r"\s+To fix:.*|; this is lm15's.*", re.DOTALL)
 _FATAL = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, LMUnsupportedFeatureError)
 _FILTERED = re.compile(r"content.?(filter|policy|management)|moderation|flagged|safety system", re.IGNORECASE)
-"""How providers say that they will not answer *this* request; gateways do so with HTTP 403, as if the key were wrong."""
+"""How providers say that they will not answer *this* request; gateways with HTTP 403, as if the key were wrong."""
 _STUMBLES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What readers of completions raise on degenerate ones, as on a thousand opening brackets."""
 

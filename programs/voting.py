@@ -38,7 +38,7 @@ class MajorityVote(DebateProgram):
 
     async def debate(self, question: str, image: object = None) -> dspy.Prediction:
         case = visual_case(question, image)
-        self.check_temperature()
+        self.check()
         turns = await self.together(
             *(
                 self.turn("answerer", "answer", self.answerer, branch=f"agent={number}", sample=number, **case)
@@ -55,7 +55,7 @@ class MajorityVote(DebateProgram):
             interpretation=interpret(turns, vote.answer),
         )
 
-    def check_temperature(self) -> None:
+    def check(self) -> None:
         """Raise `InputError` if the samples would all be the same answer, paid k times."""
         lm = self.answerer.lm or dspy.settings.lm
         if self.k > 1 and lm is not None and lm.kwargs.get("temperature") == 0:

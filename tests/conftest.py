@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,3 +41,15 @@ def response_cache() -> Iterator[None]:
     dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=True)
     yield
     dspy.cache = before
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Retries do not wait; the list holds how long they would have waited, in seconds."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr("programs.calls.asyncio", SimpleNamespace(sleep=sleep))
+    return waited

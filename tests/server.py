@@ -66,6 +66,8 @@ class Reply:
     delay_s: float = 0.0
     reset: bool = False
     """Break the connection (after the delay) and send nothing."""
+    cut: int | None = None
+    """Send only so many bytes of the body and no more; with `reset`, break the connection then."""
 
     def body(self, asked: Received) -> bytes:
         if self.raw is not None:
@@ -92,6 +94,8 @@ def failing(status: int, message: str = "no luck", code: str | None = None, **he
 
 RESET = Reply(reset=True)
 HANG = Reply(delay_s=3600.0, reset=True)
+HALF = Reply("an answer that never ends", cut=40)
+HALF_RESET = Reply("an answer that is cut off", cut=40, reset=True)
 HTML = Reply(raw=b"<html><body>Welcome to the gateway</body></html>", content_type="text/html")
 GARBAGE = Reply(raw=b'{"choices": [{"mess\xff')
 
@@ -110,8 +114,7 @@ class ScriptedServer:
         class Handler(_Handler):
             server_side = owner
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
+        self._http = _Listener(("127.0.0.1", 0), Handler)
         self._numbers = itertools.count()
 
     @property
@@ -147,8 +150,17 @@ class ScriptedServer:
             said = completed(said)
         reply = said if isinstance(said, Reply) else Reply(said)
         if reply.delay_s:
-            self._stopping.wait(reply.delay_s)
+            self.wait(reply.delay_s)
         return reply
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long, or until the server stops."""
+        self._stopping.wait(seconds)
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # the default of 5 drops connections where a test opens many at once
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -165,18 +177,26 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = self.server_side.received(self.connection_number, self.path, headers, body)
         reply = self.server_side.reply_to(asked)
-        if reply.reset:
-            self.close_connection = True
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.connection.close()
+        if reply.reset and reply.cut is None:
+            self.break_connection()
             return
         said = reply.body(asked)
         self.send_response(reply.status)
         for name, value in {"content-type": reply.content_type, **reply.headers}.items():
             self.send_header(name, value)
         self.send_header("content-length", str(len(said)))
-        self._headers_buffer.append(b"\r\n" + said)  # one packet, not two
+        self._headers_buffer.append(b"\r\n" + said[: reply.cut])  # one packet, not two
         self.flush_headers()
+        if reply.reset:
+            self.break_connection()
+        elif reply.cut is not None:
+            self.server_side.wait(3600.0)
+            self.close_connection = True
+
+    def break_connection(self) -> None:
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
 
     def handle(self) -> None:
         with suppress(ConnectionError, ValueError):  # the client went away, or we broke the connection

@@ -1,14 +1,25 @@
 """`demur evaluate`: run a program on a benchmark, durably, and score it."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from demur.commands import options as o
-from demur.console import SIMULATED, err, evaluation_json, evaluation_table, out, print_json, progress_bar
+from demur.console import (
+    SIMULATED,
+    err,
+    evaluation_json,
+    evaluation_table,
+    failures_line,
+    out,
+    print_json,
+    progress_bar,
+    stage_table,
+)
 from demur.setup import ModelOptions, build_program, load_cases
+from evals.evaluate import Evaluation, NothingFinished, run_spec
 from evals.evaluate import evaluate as run_evaluation
-from evals.evaluate import run_spec
 from evals.runner import Budget
 
 
@@ -41,15 +52,13 @@ def evaluate(
 ) -> None:
     """Run PROGRAM on a benchmark and score it. The same command again continues an unfinished run."""
     debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
-    found, cases = load_cases(
-        benchmark, data or (), images=images, limit=limit, seed=seed, recorded=replay is not None
-    )
+    found, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed, recorded=replay is not None)
     models = ModelOptions(
         model, tuple(model_for or ()), api_base, temperature, max_tokens, timeout_s, retries, price, concurrency, seed
     )
     with models.used_by(debate), progress_bar("evaluate") as on_case:
         spec = run_spec(debate, found, cases, data=data or (), replay=replay, seed=seed)
-        evaluation = run_evaluation(
+        evaluation = _unless_nothing_finished(
             debate,
             found,
             cases,
@@ -72,12 +81,24 @@ def evaluate(
         if evaluation.outcomes:
             ended = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(evaluation.outcomes.items()))
             out.print(f"debates of which every turn is there: {ended}")
+        if len(evaluation.by_stage) > 1:
+            out.print(stage_table(evaluation.by_stage))
         out.print(f"scoring: {scoring}; run: {evaluation.run.folder}", markup=False)
     if evaluation.progress.stopped:
         err.print(f"demur: stopped: {evaluation.progress.stopped}; the same command continues", markup=False)
         raise typer.Exit(3 if evaluation.progress.at_budget else 1)
     if evaluation.progress.failed:
+        err.print(f"{failures_line(evaluation)}\ndemur: --retry-failed asks them again", markup=False)
         raise typer.Exit(4)
+
+
+def _unless_nothing_finished(*arguments: Any, **options: Any) -> Evaluation:
+    """`evals.evaluate`, with the exit code of what stopped it where there is nothing to score."""
+    try:
+        return run_evaluation(*arguments, **options)
+    except NothingFinished as stopped:
+        err.print(f"demur: {stopped}", markup=False)
+        raise typer.Exit(3 if stopped.progress.at_budget else 1) from stopped
 
 
 def debate_label(program: str | None, compiled: Path | None) -> str:

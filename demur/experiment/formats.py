@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from demur.experiment.over_seeds import SeedMean
-from demur.experiment.sheet import Sheet, Text, notes, sheets
+from demur.experiment.sheet import Text, notes, sheets
 from demur.experiment.table import COSTS, Block, ExperimentTable, Row
 
 
@@ -33,8 +34,9 @@ def as_markdown(table: ExperimentTable) -> str:
 def as_latex(table: ExperimentTable) -> str:
     """One `table` a benchmark, for `booktabs`; the notes are the caption of the first."""
     parts = [f"% {table.name}, made by demur. Needs \\usepackage{{booktabs}}"]
-    for number, sheet in enumerate(sheets(table)):
-        caption = f"{table.name}: {sheet.title}."
+    found = sheets(table)
+    for number, sheet in enumerate(found):
+        caption = f"{table.name}: {sheet.title}." if len(found) > 1 else f"{table.name}."
         caption += f" {' '.join(notes(table))}" if number == 0 else (" simulated." if table.simulated else "")
         label = re.sub(r"[^a-zA-Z0-9]+", "-", f"{table.name}-{sheet.title}").strip("-").lower()
         rule = "\n\\midrule\n"
@@ -51,7 +53,18 @@ def as_latex(table: ExperimentTable) -> str:
 def as_csv(table: ExperimentTable) -> str:
     """One line a row, nothing rounded; what is undefined is empty."""
     metrics = list(dict.fromkeys(name for block in table.blocks for name in block.headline))
-    words = ["experiment", "benchmark", "model", "setting", "method", "program", "arguments", "seeds", "cases", "failed"]
+    words = [
+        "experiment",
+        "benchmark",
+        "model",
+        "setting",
+        "method",
+        "program",
+        "arguments",
+        "seeds",
+        "cases",
+        "failed",
+    ]
     ranged = [column for name in metrics for column in (name, f"{name}_low", f"{name}_high")]
     ends = ["difference", "p_value", "p_holm", "scoring", "simulated", "best"]
     file = io.StringIO()
@@ -81,7 +94,8 @@ def as_csv(table: ExperimentTable) -> str:
             for name in block.headline:
                 number = row.metrics[name]
                 between = number.interval
-                line |= {name: number.mean, f"{name}_low": between and between.low, f"{name}_high": between and between.high}
+                low, high = (between.low, between.high) if between else (None, None)
+                line |= {name: number.mean, f"{name}_low": low, f"{name}_high": high}
             writer.writerow(line | {name: row.costs[name].mean for name in COSTS})
     return file.getvalue()
 
@@ -152,7 +166,7 @@ def _number(number: SeedMean) -> dict[str, Any]:
 
 
 def _arguments(row: Row) -> dict[str, Any]:
-    return {name: value if isinstance(value, int | float | list | bool) else str(value) for name, value in row.method.arguments.items()}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in row.method.arguments.items()}
 
 
 _MD = re.compile(r"[\\`*\[\]|#~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -177,7 +191,6 @@ _TEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
     "–": "--",
     "−": "$-$",
     "Δ": r"$\Delta$",
@@ -193,5 +206,5 @@ def _tex_cell(cell: Text) -> str:
     return f"{text} {{\\scriptsize ({_tex(cell.interval)})}}" if cell.interval else text
 
 
-def _tex_row(cells: Any) -> str:
+def _tex_row(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"

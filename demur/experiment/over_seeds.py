@@ -33,16 +33,12 @@ def metrics_over_seeds(
     records: Mapping[int, Sequence[Record]], benchmark: Benchmark, scoring: Scoring
 ) -> dict[str, SeedMean]:
     """Each metric of `benchmark.score` over seeds (keys). A seed may have no records: its metrics are undefined."""
-    scores = {
-        seed: benchmark.score(own, scoring).metrics if own else {} for seed, own in records.items()
-    }
+    scores = {seed: benchmark.score(own, scoring).metrics if own else {} for seed, own in records.items()}
     names = list(dict.fromkeys(name for values in scores.values() for name in values))
     numbers = {name: mean_of({seed: values.get(name) for seed, values in scores.items()}) for name in names}
     known = [name for name, number in numbers.items() if number.mean is not None]
     intervals = _intervals(records, benchmark, scoring, known)
-    return {
-        name: SeedMean(number.mean, intervals.get(name), number.by_seed) for name, number in numbers.items()
-    }
+    return {name: SeedMean(number.mean, intervals.get(name), number.by_seed) for name, number in numbers.items()}
 
 
 def mean_of(by_seed: Mapping[int, float | None]) -> SeedMean:
@@ -56,9 +52,11 @@ def _intervals(
     records: Mapping[int, Sequence[Record]], benchmark: Benchmark, scoring: Scoring, names: Sequence[str]
 ) -> dict[str, Interval | None]:
     """The intervals of the metrics called `names`, which are defined for every seed."""
+    if not names:
+        return {}
     if len(records) == 1:
         (own,) = records.values()
-        return metric_intervals(own, benchmark, scoring) if own else {}
+        return metric_intervals(own, benchmark, scoring)
     parts = [metric_parts(own, benchmark, scoring) for own in records.values()]
     groups = [record.group for own in records.values() for record in own]
     intervals: dict[str, Interval | None] = {}

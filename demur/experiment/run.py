@@ -13,12 +13,11 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from demur.experiment.plan import RUNS, Cell, Plan
-from evals.evaluate import read_recording
+from evals.evaluate import evaluate
 from evals.records import Record
-from evals.run import Run, RunFolder, write_json
-from evals.runner import Budget, Progress, Runner
+from evals.run import Run, write_json
+from evals.runner import Budget, Progress
 from programs import DemurError, InputError, Usage
-from programs.bridge import run_sync
 
 FORMAT = 1
 MANIFEST = "experiment.json"
@@ -108,10 +107,11 @@ def run_experiment(
             result = _as_it_is(cell)
             due = result.state == "waiting" or (retry_failed and result.failed > 0)
             if due and (outcome.stopped is None or cell.lm is None):
-                result = _run_cell(cell, plan, Usage.sum(spent.values()), retry_failed, on_case)
+                others = Usage.sum(used for folder, used in spent.items() if folder != cell.folder)
+                result = _run_cell(cell, plan, others, retry_failed, on_case)
                 spent[cell.folder] = spent_in(cell.folder)
                 if result.state == "stopped":
-                    outcome.stopped = _exhausted(plan.budget, Usage.sum(spent.values())) or result.reason
+                    outcome.stopped = result.reason
                 if on_cell is not None:
                     on_cell(result)
             outcome.results.append(result)
@@ -122,29 +122,41 @@ def run_experiment(
 def _run_cell(
     cell: Cell,
     plan: Plan,
-    spent: Usage,
+    others: Usage,
     retry_failed: bool,
     on_case: Callable[[Cell, Record, Progress], None] | None,
 ) -> CellResult:
-    """Run or continue one cell, with what is left of the budget."""
-    if cell.lm is not None and (exhausted := _exhausted(plan.budget, spent)):
-        return CellResult(cell, "stopped", exhausted)
+    """Run or continue one cell, with what is left of the budget. `others`: what the other cells have cost."""
+
+    def at_budget() -> str | None:
+        calls_a_model = cell.lm is not None
+        return _exhausted(plan.budget, Usage.sum([others, spent_in(cell.folder)])) if calls_a_model else None
+
+    if reason := at_budget():
+        return CellResult(cell, "stopped", reason)
     try:
-        replay = None if cell.questions.replay is None else read_recording(cell.questions.replay, cell.cases)
-        with RunFolder(cell.folder, cell.spec) as folder, dspy.context(lm=cell.lm):
-            runner = Runner(
+        with dspy.context(lm=cell.lm):
+            progress = evaluate(
                 cell.program,
-                folder,
+                cell.questions.benchmark,
+                cell.cases,
+                cell.folder,
+                data=cell.questions.data,
+                replay=cell.questions.replay,
+                scoring=plan.scoring,
+                seed=cell.seed,
                 concurrency=plan.concurrency,
-                budget=_rest(plan.budget, spent),
+                budget=_rest(plan.budget, Usage.sum([others, spent_in(cell.folder)])),
                 retry_failed=retry_failed,
-                replay=replay,
                 on_case=None if on_case is None else lambda record, progress: on_case(cell, record, progress),
-            )
-            progress = run_sync(runner.run(cell.cases))
+            ).progress
     except DemurError as error:
-        return CellResult(cell, "failed", str(error))
-    state: State = "finished" if progress.stopped is None else "stopped" if progress.at_budget else "failed"
+        # The budget can end before the first case does; then there is nothing to score.
+        reason = at_budget()
+        return CellResult(cell, "stopped" if reason else "failed", reason or str(error))
+    if progress.at_budget:
+        return CellResult(cell, "stopped", at_budget() or progress.stopped, progress.done, progress.failed)
+    state: State = "finished" if progress.stopped is None else "failed"
     return CellResult(cell, state, progress.stopped, progress.done, progress.failed)
 
 
@@ -170,9 +182,10 @@ def _rest(budget: Budget, spent: Usage) -> Budget:
 
 
 def _exhausted(budget: Budget, spent: Usage) -> str | None:
-    progress = Progress(total=0, calls=spent.calls, cost_usd=spent.cost_usd)
-    reached = budget.reached(progress)
-    return reached and f"{reached}, by all runs of the experiment together"
+    if budget.usd is not None and spent.cost_usd is None:
+        return 'the price of a model is not known, so a budget in dollars cannot be kept; say price = "IN,OUT" there'
+    reached = budget.reached(Progress(total=0, calls=spent.calls, cost_usd=spent.cost_usd))
+    return reached and f"{reached}, by all runs of the experiment together; with more the same command continues"
 
 
 def _write_manifest(plan: Plan) -> list[str]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from demur.console import SIMULATED
 from demur.experiment.over_seeds import SeedMean
 from demur.experiment.table import COSTS, Block, ExperimentTable, Row
-from demur.report.display import NOTHING, is_percent, p_value, points, title_of
+from demur.report.display import NOTHING, is_percent, money, p_value, points, title_of
 
+MOST_NAMED = 10
+"""So many unfinished runs are named."""
 _COST_TITLES = {"calls": "Calls/q", "tokens": "Tokens/q", "cost_usd": "USD/q"}
 
 
@@ -52,9 +54,11 @@ def notes(table: ExperimentTable) -> list[str]:
         )
     else:
         found.append(
-            f"Means over the seeds {', '.join(map(str, table.seeds))}. In parentheses 95 % intervals of the mean: whole "
-            "pictures, each with all its questions of all seeds, are drawn again, 2,000 times."
+            f"Means over the seeds {', '.join(map(str, table.seeds))}. In parentheses 95 % intervals of the mean: "
+            "whole pictures, each with all its questions of all seeds, are drawn again, 2,000 times."
         )
+    if any(row.best for row in rows):
+        found.append("Bold: the best of its block.")
     if any(row.against for row in rows):
         found.append(
             f"Δ: accuracy against {table.baseline}, in points; p: paired, by sign flips of whole pictures, all seeds "
@@ -67,7 +71,9 @@ def notes(table: ExperimentTable) -> list[str]:
         for problem in _problems(row, table)
     ]
     if table.unfinished:
-        found.append(f"Not finished, and not in the table: {'; '.join(table.unfinished)}.")
+        more = len(table.unfinished) - MOST_NAMED
+        named = "; ".join(table.unfinished[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        found.append(f"Not finished, and not in the table: {named}.")
     return found
 
 
@@ -101,14 +107,15 @@ def _sheet(blocks: Sequence[Block], table: ExperimentTable) -> Sheet:
             place = [Text(block.model if number == 0 and block.model != model else "")]
             if with_setting:
                 place.append(Text(title_of(block.setting) if number == 0 else ""))
-            shown.append((*place, Text(_method(row)), *_numbers(row, block, with_baseline)))
+            shown.append((*place, Text(_method(row, block)), *_numbers(row, block, with_baseline)))
         rows.append(tuple(shown))
         model = block.model
     return Sheet(blocks[0].benchmark, (*words, *numbers), len(words), tuple(rows))
 
 
-def _method(row: Row) -> str:
-    return f"{row.method.label}, simulated" if row.simulated else row.method.label
+def _method(row: Row, block: Block) -> str:
+    said = not row.simulated or "simulated" in block.model
+    return row.method.label if said else f"{row.method.label}, simulated"
 
 
 def _numbers(row: Row, block: Block, with_baseline: bool) -> list[Text]:
@@ -137,4 +144,4 @@ def _cost(name: str, value: float | None) -> str:
         return NOTHING
     if name == "calls":
         return f"{value:,.2f}"
-    return f"{value:,.0f}" if name == "tokens" else f"{value:.5f}"
+    return f"{value:,.0f}" if name == "tokens" else money(value).removeprefix("$")

@@ -5,14 +5,15 @@ Only finished runs count: of one that was stopped, the cases that are there are 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from demur.experiment.over_seeds import SeedMean, mean_of, metrics_over_seeds
-from demur.experiment.plan import Cell, Method, Plan, Questions
+from demur.experiment.parts import Method, Questions
+from demur.experiment.plan import Cell, Plan
 from evals.metric_intervals import cost_parts
-from evals.paired import pair_records
 from evals.records import Record
 from evals.run import Run
 from evals.score import Scoring
@@ -100,37 +101,44 @@ PAPERS_ORDER = ("accuracy", "precision", "recall", "f1", "yes_ratio")
 
 def build_table(plan: Plan) -> ExperimentTable:
     """The table of the runs of `plan` that are finished."""
-    finished = [cell for cell in plan.cells if cell.finished]
-    blocks = [
-        block
-        for questions in plan.benchmarks
-        for model in plan.models
-        for block in _blocks(plan, questions, model, [c for c in finished if (c.questions, c.model) == (questions, model)])
-    ]
+    pairs = itertools.product(plan.benchmarks, plan.models)
+    blocks = [block for questions, model in pairs for block in _blocks(plan, questions, model)]
     unfinished = tuple(cell.name for cell in plan.cells if not cell.finished)
     return ExperimentTable(plan.name, plan.scoring, plan.seeds, plan.baseline, tuple(blocks), unfinished)
 
 
-def _blocks(plan: Plan, questions: Questions, model: str, cells: Sequence[Cell]) -> list[Block]:
+Judged = dict[tuple[int, str], tuple[str, bool | None]]
+"""Seed and case id → the case's group, and whether it was answered rightly."""
+
+
+def _blocks(plan: Plan, questions: Questions, model: str) -> list[Block]:
     """The blocks of one benchmark and model, by setting in the order of the cases."""
-    settings = dict.fromkeys(
-        _setting(case.tags, questions) for seed in plan.seeds for case in questions.cases[seed]
-    )
-    records = {(cell.method.label, cell.seed): list(Run(cell.folder).records()) for cell in cells}
-    blocks = []
-    for setting in settings:
-        own = {key: [r for r in part if _setting(r.tags, questions) == setting] for key, part in records.items()}
-        drafts: list[tuple[Row, dict[int, list[Record]]]] = []
-        for method in plan.methods:
-            of_method = [cell for cell in cells if cell.method == method]
-            by_seed = {cell.seed: own[method.label, cell.seed] for cell in of_method}
-            if any(by_seed.values()):
-                drafts.append((_row(method, of_method, by_seed, questions, plan), by_seed))
-        if drafts:
-            headline = tuple(sorted(questions.benchmark.headline, key=_place_in_papers))
-            rows = _marked(_compared(drafts, questions, plan), headline)
-            blocks.append(Block(questions.label, model, setting, headline, tuple(rows)))
-    return blocks
+    cases = [case for seed in plan.seeds for case in questions.cases[seed]]
+    drafts: dict[str, list[tuple[Row, Judged]]] = {_setting(case.tags, questions): [] for case in cases}
+    for method in plan.methods:
+        cells = [
+            cell
+            for cell in plan.cells
+            if cell.questions is questions and cell.model == model and cell.method is method and cell.finished
+        ]
+        parts: dict[str, dict[int, list[Record]]] = {name: {cell.seed: [] for cell in cells} for name in drafts}
+        for cell in cells:
+            for record in Run(cell.folder).records():
+                parts[_setting(record.tags, questions)][cell.seed].append(record)
+        for setting, records in parts.items():
+            if any(records.values()):
+                judged = {
+                    (seed, record.case_id): (record.group, questions.benchmark.correct(record, plan.scoring))
+                    for seed, own in records.items()
+                    for record in own
+                }
+                drafts[setting].append((_row(method, cells, records, questions, plan), judged))
+    headline = tuple(sorted(questions.benchmark.headline, key=_place_in_papers))
+    return [
+        Block(questions.label, model, setting, headline, tuple(_marked(_compared(rows, plan.baseline), headline)))
+        for setting, rows in drafts.items()
+        if rows
+    ]
 
 
 def _setting(tags: Mapping[str, str], questions: Questions) -> str:
@@ -146,11 +154,7 @@ def _row(
 ) -> Row:
     everything = [record for own in records.values() for record in own]
     called = any(record.usage.calls or record.usage.cache_hits for record in everything)
-    parts = {seed: cost_parts(own) if own and called else dict.fromkeys(COSTS) for seed, own in records.items()}
-    costs = {
-        name: mean_of({seed: part and part.value for seed, costs in parts.items() for part in [costs[name]]})
-        for name in COSTS
-    }
+    costs = {seed: _costs(own if called else ()) for seed, own in records.items()}
     return Row(
         method=method,
         folders=tuple(cell.folder.relative_to(plan.out).as_posix() for cell in cells),
@@ -159,21 +163,23 @@ def _row(
         cached=sum(record.usage.cache_hits for record in everything),
         simulated=any(cell.spec.simulated for cell in cells),
         metrics=metrics_over_seeds(records, questions.benchmark, plan.scoring),
-        costs=costs,
+        costs={name: mean_of({seed: own[name] for seed, own in costs.items()}) for name in COSTS},
     )
 
 
-def _compared(
-    drafts: Sequence[tuple[Row, dict[int, list[Record]]]], questions: Questions, plan: Plan
-) -> list[Row]:
+def _costs(records: Sequence[Record]) -> dict[str, float | None]:
+    """Costs per question; None where they are not known, as of a recording that does not say."""
+    parts = cost_parts(records)
+    return {name: None if (part := parts[name]) is None else part.value for name in COSTS}
+
+
+def _compared(drafts: Sequence[tuple[Row, Judged]], baseline: str | None) -> list[Row]:
     """The rows, each against the baseline, with Holm's correction over those that are compared."""
-    baseline = next((records for row, records in drafts if row.method.label == plan.baseline), None)
-    if baseline is None:
+    of_baseline = next((judged for row, judged in drafts if row.method.label == baseline), None)
+    if of_baseline is None:
         return [row for row, _ in drafts]
     against = {
-        row.method.label: _against(baseline, records, questions, plan.scoring)
-        for row, records in drafts
-        if row.method.label != plan.baseline
+        row.method.label: _against(of_baseline, judged) for row, judged in drafts if row.method.label != baseline
     }
     tested = {label: found.p_value for label, found in against.items() if found.p_value is not None}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
@@ -185,18 +191,17 @@ def _compared(
     ]
 
 
-def _against(
-    a: Mapping[int, Sequence[Record]], b: Mapping[int, Sequence[Record]], questions: Questions, scoring: Scoring
-) -> Against:
-    """The difference and p-value that `evals.compare` gives, of all common seeds together."""
+def _against(a: Judged, b: Judged) -> Against:
+    """The difference and p-value that `evals.compare` gives, of all seeds that both have together.
+
+    The runs have the same cases by seed (`Plan`), so they are paired by their ids.
+    """
     gains, groups = [], []
-    for seed in [seed for seed in a if a[seed] and b.get(seed)]:
-        pairs, _, _ = pair_records(a[seed], b[seed])
-        for first, second in pairs:
-            right = questions.benchmark.correct(first, scoring), questions.benchmark.correct(second, scoring)
-            if right[0] is not None and right[1] is not None:
-                gains.append(float(right[1]) - float(right[0]))
-                groups.append(first.group)
+    for key, (group, right) in a.items():
+        other = b[key][1] if key in b else None
+        if right is not None and other is not None:
+            gains.append(float(other) - float(right))
+            groups.append(group)
     test = sign_flip_test(gains, groups)
     return Against(sum(gains) / len(gains) if gains else None, test and test.p_value, None)
 

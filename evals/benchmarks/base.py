@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from evals.records import Record
+from evals.records import Record, Status
 from evals.score import Score, Scoring
 
 
@@ -36,6 +36,21 @@ class Case:
     def content_hash(self) -> str:
         content = [self.question, self.image, self.label]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
+
+    def record(self, *, status: Status, **results: Any) -> Record:
+        """The record of this case with the `results` of running it."""
+        return Record(
+            case_id=self.id,
+            content_hash=self.content_hash,
+            group=self.group,
+            tags=self.tags,
+            question=self.question,
+            image=self.image,
+            label=self.label,
+            truth=self.truth,
+            status=status,
+            **results,
+        )
 
 
 class Benchmark(Protocol):

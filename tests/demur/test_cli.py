@@ -92,9 +92,10 @@ def test_failed_cases_end_with_code_4(demur, tmp_path):
     ]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
     command = ["evaluate", "direct", "-b", f"file:{tmp_path / 'own.jsonl'}", "-m", "simulated", "--out", tmp_path / "r"]
-    code, out, _ = demur(*command, "--json")
+    code, out, err = demur(*command, "--json")
     result = json.loads(out)
     assert code == 4 and result["counts"]["bad_input"] == 1 and result["metrics"]["answered"] == 0.5
+    assert "no answer: 1 bad input, as own/2: " in err and "bad.png" in err and "--retry-failed" in err
 
 
 def test_a_model_that_can_answer_no_case_stops_the_run_with_code_1(demur, tmp_path):
@@ -190,6 +191,10 @@ def test_estimate_calls_no_model(demur):
         (
             ["evaluate", "direct", "-m", "simulated", "--model-for", "umpire=simulated"],
             "no role 'umpire'; its roles are: answerer",
+        ),
+        (
+            ["evaluate", "majority-vote", "-m", "simulated", "--temperature", "0"],
+            "k=5 samples at temperature 0 are 5 times",
         ),
         (["evaluate", "direct", "-m", "nonsense-model"], "nonsense-model"),
         (["ask", "direct", "-q", "Is there a cup in the image?", "-m", "simulated"], "no image for the question"),

@@ -1,7 +1,10 @@
 """Journals: what was appended is there, in order, and a torn end is dropped."""
 
 import asyncio
+import errno
 import json
+import os
+import time
 
 import pytest
 
@@ -13,7 +16,7 @@ def write(path, values):
     async def append_all():
         journal = Journal(path)
         await asyncio.gather(*(journal.append(json.dumps(value)) for value in values))
-        journal.close()
+        await journal.close()
 
     asyncio.run(append_all())
 
@@ -35,19 +38,70 @@ def test_an_append_is_on_disk_when_it_returns(tmp_path):
         journal = Journal(tmp_path / "j")
         await journal.append('{"a": 1}')
         assert (tmp_path / "j").read_text() == '{"a": 1}\n'
-        journal.close()
+        await journal.close()
 
     asyncio.run(check())
 
 
-def test_a_failed_write_reaches_whoever_appends(tmp_path):
+def test_after_a_failed_write_nothing_more_is_written(tmp_path, monkeypatch):
+    """A disk that is full for a moment must not leave half a line in the middle of the file."""
+    fsync = os.fsync
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     async def check():
         journal = Journal(tmp_path / "j")
-        journal._file.close()
-        with pytest.raises(ValueError, match="closed file"):
-            await journal.append("{}")
+        await journal.append('{"a": 1}')
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(DemurError, match="j cannot be written: No space left on device; what was written before"):
+            await journal.append('{"a": 2}')
+        monkeypatch.setattr(os, "fsync", fsync)
+        with pytest.raises(DemurError, match="No space left"):
+            await journal.append('{"a": 3}')
+        await journal.close()
 
     asyncio.run(check())
+    assert list(read_journal(tmp_path / "j")) == [{"a": 1}, {"a": 2}]
+
+
+def test_lines_that_come_while_others_are_written_are_written_together(tmp_path, monkeypatch):
+    fsync, synced = os.fsync, []
+
+    def slow(descriptor):
+        time.sleep(0.02)
+        synced.append(descriptor)
+        fsync(descriptor)
+
+    async def come_one_after_another():
+        journal = Journal(tmp_path / "j")
+        waiting = []
+        for number in range(100):
+            waiting.append(asyncio.ensure_future(journal.append(json.dumps({"number": number}))))
+            await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
+        await journal.close()
+
+    monkeypatch.setattr(os, "fsync", slow)
+    asyncio.run(come_one_after_another())
+    assert [row["number"] for row in read_journal(tmp_path / "j")] == list(range(100))
+    assert len(synced) <= 4
+
+
+def test_what_was_handed_over_is_written_though_nobody_waits_for_it(tmp_path):
+    async def give_up():
+        journal = Journal(tmp_path / "j")
+        waiting = []
+        for number in range(10):
+            waiting.append(asyncio.ensure_future(journal.append(json.dumps({"number": number}))))
+            await asyncio.sleep(0)
+        for task in waiting:
+            task.cancel()
+        await journal.close()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    asyncio.run(give_up())
+    assert [row["number"] for row in read_journal(tmp_path / "j")] == list(range(10))
 
 
 def test_no_file_is_an_empty_journal(tmp_path):

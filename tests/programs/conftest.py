@@ -1,7 +1,5 @@
 """Fixtures of the programs' tests."""
 
-from types import SimpleNamespace
-
 import dspy
 import pytest
 
@@ -16,15 +14,3 @@ def picture() -> dspy.Image:
 @pytest.fixture
 def other_picture() -> dspy.Image:
     return make_picture("blue")
-
-
-@pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Retries do not wait; the list holds how long they would have waited, in seconds."""
-    waited: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr("programs.calls.asyncio", SimpleNamespace(sleep=sleep))
-    return waited

@@ -109,6 +109,23 @@ def test_an_indented_marker_is_read(picture):
     assert (result.answer, result.reason, len(script.asked)) == ("yes", "there is", 1)
 
 
+@pytest.mark.parametrize("reply", ["[" * 20_000, '{"answer":' * 9_000, "[[ ## answer ## ]]\n" + "[" * 20_000])
+def test_a_degenerate_completion_is_unparsed_like_any_other(picture, reply):
+    """Adapters and their parsers raise whatever they like on these; a run must not end because of it."""
+    result, _ = ask(picture, reply)
+    assert (result.answer, result.failure.kind, result.failure.raw) == (None, "unparsed", reply)
+    assert "expected the fields answer, reason" in result.failure.reason
+
+
+def test_what_no_completion_is_to_blame_for_is_raised(picture):
+    class Broken(dspy.ChatAdapter):
+        def format(self, signature, demos, inputs):
+            raise ValueError("a bug of the adapter")
+
+    with dspy.context(adapter=Broken()), pytest.raises(ValueError, match="a bug of the adapter"):
+        ask(picture, YES)
+
+
 def test_halves_of_characters_do_not_reach_any_file(picture):
     result, _ = ask(picture, completed({"answer": "yes", "reason": "cut \ud83d"}))
     assert result.reason == "cut \ufffd"

@@ -41,7 +41,7 @@ program = "direct"                  # or compiled = "DIR"
 [[program]]
 program = "visual-debate"
 label = "debate"
-arguments = { zoom = true, told = ["attributes"] }
+arguments = { zoom = true, judge_order = "both" }
 grid = { rounds = [2, 3], told = [["nothing"], ["attributes", "everything"]] }
 model_for = { judge = "openai/gpt-4o-mini" }
 ```
@@ -87,8 +87,8 @@ class _Table(BaseModel):
 class BudgetTable(_Table):
     """`[budget]`: what the whole experiment may spend."""
 
-    usd: float | None = Field(None, ge=0, allow_inf_nan=False)
-    calls: int | None = Field(None, ge=0)
+    usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    calls: int | None = Field(default=None, ge=0)
 
 
 class BenchmarkTable(_Table):
@@ -98,7 +98,7 @@ class BenchmarkTable(_Table):
     label: Label = ""
     data: list[str] = []
     images: str | None = None
-    limit: int | None = Field(None, ge=1)
+    limit: int | None = Field(default=None, ge=1)
     split_by: Annotated[list[str], AfterValidator(_each_once)] | None = None
     replay: str | None = None
     recorded_model: Label = "recorded"
@@ -164,8 +164,8 @@ class ExperimentTables(_Table):
     name: Label = ""
     out: str | None = None
     scoring: Scoring = "strict"
-    concurrency: int = Field(16, ge=1)
-    limit: int | None = Field(None, ge=1)
+    concurrency: int = Field(default=16, ge=1)
+    limit: int | None = Field(default=None, ge=1)
     seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(_each_once)] = [0]
     baseline: str | None = None
     budget: BudgetTable = BudgetTable()
@@ -181,7 +181,7 @@ class ExperimentTables(_Table):
             if twice:
                 raise ValueError(f"two [[{kind}]] are called {twice[0]!r}; tell them apart with label = …")
         if any(table.replay is None for table in self.benchmark) and not self.models:
-            raise ValueError("no [[model]]; give at least one that is not for_roles_only, or a replay in each benchmark")
+            raise ValueError("no [[model]] that is not for_roles_only; give one, or a replay in each benchmark")
         return self
 
     @property
@@ -214,7 +214,9 @@ def read_tables(path: Path) -> ExperimentTables:
     try:
         return ExperimentTables.model_validate(data)
     except ValidationError as error:
-        problems = [_problem(data, one) for one in error.errors()]
+        # A key that is missing is often one that is misspelt, and then said to be unknown.
+        found = sorted(error.errors(), key=lambda one: one["type"] == "missing")
+        problems = [_problem(data, one) for one in found]
         others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise InputError(f"{path}: {problems[0]}{others}") from error
 
@@ -236,7 +238,7 @@ def _problem(data: dict[str, Any], error: Any) -> str:
             known = _TABLES[loc[0]] if table else ExperimentTables
             return f"{start}unknown key {key!r}; the keys are: {', '.join(known.model_fields)}"
         case "missing":
-            return f"{start}no {key}; " + (f"give at least one [[{key}]]" if key in _TABLES else f"expected {key} = …")
+            return f"{start}no {key}; " + (f"give at least one [[{key}]]" if not table else f"expected {key} = …")
         case "list_type" if key in _TABLES:
             return f"{key} = {found}: expected [[{key}]], with two brackets"
         case "model_type" | "model_attributes_type" | "dict_type":

@@ -1,4 +1,4 @@
-"""What optimizers maximise: whether a program answers a case as its benchmark says."""
+"""A benchmark as plain DSPy takes it: examples, and a metric for `dspy.Evaluate` and for optimizers."""
 
 from __future__ import annotations
 
