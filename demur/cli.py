@@ -6,6 +6,7 @@ stopped at a budget, can be continued; 4 done, but some cases failed; 130 interr
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
@@ -96,13 +97,16 @@ def run(arguments: list[str]) -> int:
     except DemurError as failure:
         err.print(f"demur: {failure}", markup=False)
         return FAILED
+    except OSError as problem:
+        if isinstance(problem, BrokenPipeError):
+            # Whoever read the output has gone; a second failure when Python flushes at exit is no news either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
+        err.print(f"demur: {problem.filename or 'input or output'}: {problem.strerror or problem}", markup=False)
+        return FAILED if problem.errno == errno.ENOSPC else MISTAKE
     except (KeyboardInterrupt, typer.Abort):
         err.print("demur: interrupted; the same command continues where it stopped", markup=False)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has gone; a second failure when Python flushes stdout at exit is no news either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
 
 
 def _write_utf8() -> None:

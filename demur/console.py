@@ -81,7 +81,7 @@ def evaluation_table(rows: Sequence[tuple[str, Evaluation]], metrics: Sequence[s
     for label, evaluation in rows:
         score, usage = evaluation.score, evaluation.usage
         cases = score.counts["cases"]
-        failed = cases - evaluation.progress.failed
+        answered = cases - evaluation.progress.failed
         tokens = (
             None
             if usage.prompt_tokens is None or usage.completion_tokens is None
@@ -90,7 +90,7 @@ def evaluation_table(rows: Sequence[tuple[str, Evaluation]], metrics: Sequence[s
         table.add_row(
             label,
             *(percent(score.metrics.get(name), evaluation.intervals.get(name)) for name in metrics),
-            f"{failed:,} of {cases:,}",
+            f"{answered:,} of {cases:,}",
             per_case(usage.calls, cases),
             per_case(tokens, cases, 0),
             per_case(usage.cost_usd, cases, 4),

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import dspy
 
-from demur.compilation import compile_to
 from demur.models import make_lm
 from evals.benchmarks.registry import get_benchmark
 from evals.evaluate import Evaluation, evaluate
 from evals.paired import Comparison, compare
 from evals.records import Record
 from evals.runner import Progress
-from optimizers import EXPORTS, Settings
+from optimizers import EXPORTS, Settings, compile_to
 from programs import make_program
 
 TRAIN, VALIDATION, TEST = 60, 60, 180

@@ -21,7 +21,7 @@ class CaseMetric:
 
     def __init__(self, benchmark: Benchmark, cases: Sequence[Case]) -> None:
         self.benchmark = benchmark
-        self._labels: dict[tuple[str, str | None], str | list[str] | None] = {}
+        self._labels: dict[tuple[str | None, str | None], str | list[str] | None] = {}
         self.cases = {case.id: case for case in cases if case.label in ("yes", "no") or isinstance(case.label, list)}
 
     def examples(self) -> list[dspy.Example]:
@@ -44,7 +44,7 @@ def _example(case: Case) -> dspy.Example:
     return dspy.Example(case_id=case.id, **inputs).with_inputs(*inputs)
 
 
-def _subject(example: dspy.Example) -> tuple[str, str | None]:
+def _subject(example: dspy.Example) -> tuple[str | None, str | None]:
     """What a demonstration is about: its question and its picture."""
     image = example.get("image")
-    return example.question, None if image is None else image_hash(image)
+    return example.get("question"), None if image is None else image_hash(image)

@@ -213,7 +213,7 @@ def _count_rounds(stats: DebateStats, transcript: Transcript) -> None:
     for round, turns in by_round.items():
         into = stats.rounds.setdefault(round, RoundStats(round))
         into.cases += 1
-        into.usage = _sum(into.usage, Usage.of(turns))
+        into.usage = Usage.sum([into.usage, Usage.of(turns)])
 
 
 def _count_changes(stats: DebateStats, steps: Sequence[Step]) -> None:
@@ -243,12 +243,3 @@ def _count_judge(stats: JudgeStats, turns: Sequence[Turn], final: State) -> None
         stats.unanswered_order += 1
     elif len({_folded((turn.output or {}).get("answer")) for turn in orders}) > 1:
         stats.contradicted_itself += 1
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    """Both together; unknown where either is."""
-    values = {}
-    for name in Usage.model_fields:
-        a, b = getattr(one, name), getattr(other, name)
-        values[name] = None if a is None or b is None else a + b
-    return Usage(**values)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import dspy
 
@@ -86,8 +87,8 @@ def evaluate(
     """
     if replay is None:
         program.check()
-    recording = None if replay is None else read_recording(replay, cases)
     spec = run_spec(program, benchmark, cases, data=data, replay=replay, seed=seed)
+    recording = None if replay is None else read_recording(replay, cases, spec)
     with RunFolder(out, spec) as folder:
         runner = Runner(
             program,
@@ -104,7 +105,7 @@ def evaluate(
 
 def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scoring = "strict") -> Evaluation:
     """The score of the records that a run has so far. Raises `NothingFinished` if it has none."""
-    records = list(run.records())
+    records = run.records()  # not as a list: of a large run they need not fit into memory
     if not records:
         raise NothingFinished(run, progress)
     by_stage = run.usage_by_stage()
@@ -119,11 +120,22 @@ def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scori
     )
 
 
-def read_recording(path: Path, cases: Sequence[Case]) -> Recording:
-    """The recording at `path`: the folder of a run, or a file of published debates."""
-    if path.is_dir():
-        return Recording(Run(path).turns())
-    return read_published_debates(path, cases)
+def read_recording(path: Path, cases: Sequence[Case], spec: RunSpec) -> Recording:
+    """The recording at `path`: the folder of a run, or a file of published debates.
+
+    Raises:
+        InputError: if it is the run of another program, or cannot be read.
+    """
+    if not path.is_dir():
+        return read_published_debates(path, cases)
+    recorded = Run(path)
+    same = ("program", "arguments", "state_hash")
+    differences = recorded.spec.differences(spec.model_copy(update=recorded.spec.model_dump(exclude=set(same))))
+    if differences:
+        raise InputError(
+            f"{path} is the run of another program, whose answers say nothing about this one ({'; '.join(differences)})"
+        )
+    return Recording(recorded.turns())
 
 
 def run_spec(
@@ -142,21 +154,27 @@ def run_spec(
         arguments=state_of(program).arguments,
         state_hash=state_hash(program),
         benchmark=benchmark.name,
-        data={Path(path).name: _file_hash(Path(path)) for path in data if Path(path).is_file()},
+        data={name: _file_hash(path) for name, path in _files(data)},
         cases_hash=hash_of_cases(cases),
         cases=len(cases),
-        models={role: lm.model for role, lm in lms.items()} or {"*": RECORDED},
+        models={role: lm.model for role, lm in lms.items()} or _recorded_models(replay),
         replay=None if replay is None else _file_hash(replay / "turns.jsonl" if replay.is_dir() else replay),
         seed=seed,
         settings={
-            f"{role}.{name}": lm.kwargs[name]
-            for role, lm in lms.items()
-            for name in _SETTINGS
-            if lm.kwargs.get(name) is not None
+            f"{role}.{name}": value for role, lm in lms.items() for name, value in _settings(lm).items()
         },
         simulated=any(lm.model == "simulated" for lm in lms.values()) or _replays_simulated(replay),
         versions={name: version(name) for name in ("demur", "dspy")},
     )
+
+
+def _settings(lm: dspy.BaseLM) -> dict[str, Any]:
+    """What of a model's settings changes its answers. Of its address only a hash is kept: it may hold a secret."""
+    settings = {name: lm.kwargs[name] for name in _SETTINGS if lm.kwargs.get(name) is not None}
+    address = lm.kwargs.get("api_base") or getattr(lm, "connection", {}).get("api_base")
+    if address is not None:
+        settings["server"] = hashlib.sha256(str(address).encode()).hexdigest()[:8]
+    return settings
 
 
 def hash_of_cases(cases: Sequence[Case]) -> str:
@@ -174,8 +192,21 @@ def _models(program: DebateProgram) -> dict[str, dspy.BaseLM]:
     return lms
 
 
+def _recorded_models(replay: Path | None) -> dict[str, str]:
+    return Run(replay).spec.models if replay is not None and replay.is_dir() else {"*": RECORDED}
+
+
 def _replays_simulated(replay: Path | None) -> bool:
     return replay is not None and replay.is_dir() and Run(replay).spec.simulated
+
+
+def _files(data: Iterable[str | Path]) -> Iterator[tuple[str, Path]]:
+    """The benchmark files among `data` (each may have `setting=…:` in front), by their place and name."""
+    for number, given in enumerate(data, 1):
+        for path in (Path(given), Path(str(given).rpartition(":")[2])):
+            if path.is_file():
+                yield f"{number}:{path.name}", path
+                break
 
 
 def _file_hash(path: Path) -> str:

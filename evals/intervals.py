@@ -25,8 +25,8 @@ Statistic = Callable[[Array], Array]
 
 Item = TypeVar("Item")
 
-_DRAWS_AT_ONCE = 4_000_000
-"""Bounds the memory of the resampling: 32 MB of weights whatever the number of groups."""
+_DRAWS_AT_ONCE = 500_000
+"""Bounds the memory of the resampling: 4 MB of weights whatever the number of groups."""
 
 
 @dataclass(frozen=True)

@@ -94,18 +94,25 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     Raises:
         DemurError: if a line that is not the last one is damaged.
     """
+    return (value for _, value in read_places(path))
+
+
+def read_places(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same, each with the place in the file where its line begins, in bytes."""
     if not path.exists():
         return
+    place = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             value = _object(line)
             if value is not None:
-                yield value
+                yield place, value
             elif file.read(1):
                 raise DemurError(
                     f"{path}:{number}: the line is damaged and not the last one, so it is not the trace of an "
                     "interrupted write. Restore the file from a copy, or start a new run."
                 )
+            place += len(line)
 
 
 def mend_journal(path: Path) -> int:

@@ -44,11 +44,14 @@ def metric_parts(
     records: Sequence[Record], benchmark: Benchmark, scoring: Scoring = "strict"
 ) -> dict[str, Parts | None]:
     """The parts of each metric of `benchmark.score`; None where it is undefined or no ratio of sums over cases."""
-    single = [benchmark.score([record], scoring).metrics for record in records]
     # A metric that is no ratio of sums can agree by chance on some records, hardly on all of these.
     samples = [slice(None), slice(None, None, 2), slice(1, None, 2)] if len(records) > 1 else [slice(None)]
     scores = [benchmark.score(records[sample], scoring).metrics for sample in samples]
-    means = {name: _mean_parts([values.get(name) for values in single]) for name in scores[0]}
+    single = np.full((len(records), len(scores[0])), np.nan)
+    for row, record in zip(single, records, strict=True):
+        alone = benchmark.score([record], scoring).metrics
+        row[:] = [np.nan if (value := alone.get(name)) is None else value for name in scores[0]]
+    means = {name: _mean_parts(column) for name, column in zip(scores[0], single.T, strict=True)}
     f1 = _f1_parts(means["precision"], means["recall"]) if means.keys() >= {"precision", "recall"} else None
     parts: dict[str, Parts | None] = dict.fromkeys(scores[0])
     for name, mean in means.items():
@@ -66,20 +69,19 @@ def cost_parts(records: Sequence[Record]) -> dict[str, Parts | None]:
 
     None where any record does not know, as tokens where a provider did not report them.
     """
-    tokens = [
-        None if usage.prompt_tokens is None or usage.completion_tokens is None
-        else usage.prompt_tokens + usage.completion_tokens
-        for usage in (record.usage for record in records)
-    ]  # fmt: skip
-    values: dict[str, list[float | None]] = {
-        "calls": [record.usage.calls for record in records],
-        "tokens": list(tokens),
-        "cost_usd": [record.usage.cost_usd for record in records],
-        "wall_s": [record.wall_s for record in records],
-    }
+    columns: dict[str, Array] = {name: np.empty(len(records)) for name in ("calls", "tokens", "cost_usd", "wall_s")}
+    for number, record in enumerate(records):
+        usage = record.usage
+        tokens = (
+            None
+            if usage.prompt_tokens is None or usage.completion_tokens is None
+            else usage.prompt_tokens + usage.completion_tokens
+        )
+        for column, value in zip(columns.values(), (usage.calls, tokens, usage.cost_usd, record.wall_s), strict=True):
+            column[number] = np.nan if value is None else value
     return {
-        name: None if None in column else Parts(_mean_parts(column).table, proportion=False)
-        for name, column in values.items()
+        name: None if np.isnan(column).any() else Parts(_mean_parts(column).table, proportion=False)
+        for name, column in columns.items()
     }
 
 
@@ -101,6 +103,7 @@ def metric_intervals(
     }
     others = [name for name, part in parts.items() if part is None]
     if others:
+        records = list(records)  # which may be read from a file: each resample looks at all of them
         again = partial(_chosen, benchmark=benchmark, scoring=scoring, names=others)
         few = min(resamples, SLOW_RESAMPLES)
         intervals |= callback_bootstrap(records, groups, again, level=level, resamples=few, seed=seed)
@@ -137,8 +140,10 @@ def _chosen(
     return {name: metrics.get(name) for name in names}
 
 
-def _mean_parts(values: Sequence[float | None]) -> Parts:
-    table = np.array([(0.0, 0.0) if value is None else (value, 1.0) for value in values]).reshape(-1, 2)
+def _mean_parts(values: Array) -> Parts:
+    """The mean of the values as a ratio of sums; NaN for a case that takes no part."""
+    known = ~np.isnan(values)
+    table = np.column_stack([np.where(known, values, 0.0), known.astype(np.float64)])
     return Parts(table, proportion=bool(np.isin(table[:, 0], (0.0, 1.0)).all()))
 
 

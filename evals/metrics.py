@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from sys import intern
+from typing import Any, Literal, get_args
 
 from evals.reading import Language, Reading, read_verdict
 from evals.records import Record, Status
@@ -94,25 +95,53 @@ def outcome_of(record: Record, scoring: Scoring = "strict", *, languages: Sequen
 
 
 def claimed(record: Record) -> bool:
-    """Whether a debater said yes at some time."""
-    return any(answer == "yes" for answers in record.answers.values() for answer in answers)
+    """Whether somebody but the judge, who only rules on claims, said yes at some time."""
+    return any("yes" in answers for role, answers in record.answers.items() if role != "judge")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Case:
-    """A record and what was read from it, once for all metrics."""
+    """What is read from a record, once for all metrics; the record itself is not kept."""
 
-    record: Record
     outcome: Outcome
     verdict: Verdict | None
     status: Status
     """Of the strict reading, whatever the scoring."""
+    tags: dict[str, str]
+    creativity: Any
+    answers: bool
+    """Whether the answers of debaters are known."""
+    claimed: bool
+    interpreted: dict[str, bool | None]
+    """For what the truth knows of `cause` and `region`: whether the interpretation of a false claim names it."""
 
     @classmethod
     def of(cls, record: Record, scoring: Scoring, languages: Sequence[Language]) -> _Case:
         strict = read_record(record, languages=languages)
         verdict = strict.verdict if scoring == "strict" else read_record(record, scoring).verdict
-        return cls(record, _outcome(record, verdict), verdict, strict.status)
+        return cls(
+            outcome=_outcome(record, verdict),
+            verdict=verdict,
+            status=strict.status,
+            tags={intern(tag): intern(value) for tag, value in record.tags.items()},
+            creativity=record.truth.get("creativity", _UNKNOWN),
+            answers=bool(record.answers),
+            claimed=claimed(record),
+            interpreted=_interpreted(record),
+        )
+
+
+_UNKNOWN = object()
+
+
+def _interpreted(record: Record) -> dict[str, bool | None]:
+    false_claim = record.label == "no" and claimed(record)
+    named = record.interpretation or {}
+    return {
+        field: named.get(field) == record.truth[field] if false_claim and record.truth[field] is not None else None
+        for field in ("cause", "region")
+        if field in record.truth
+    }
 
 
 def _outcome(record: Record, verdict: Verdict | None) -> Outcome:
@@ -136,50 +165,44 @@ def _metrics(cases: Sequence[_Case], scoring: Scoring) -> Metrics:
     tp = outcomes["tp"]
     precision = _ratio(tp, tp + outcomes["fp"])
     recall = _ratio(tp, tp + outcomes["fn"] + outcomes["unanswered_positive"])
-    f1 = None
-    if precision is not None and recall is not None:
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    wrong = outcomes["fp"] + outcomes["fn"] + outcomes["unanswered_positive"]
     rows = [case for case in cases if scoring == "compat" or case.outcome != "uncertain"]
     return {
         "accuracy": _ratio(tp + outcomes["tn"], sum(outcomes[name] for name in SCORED)),
         "precision": precision,
         "recall": recall,
-        "f1": f1,
+        "f1": _ratio(2 * tp, 2 * tp + wrong),
         "yes_ratio": _share(case.verdict == "yes" for case in rows),
         "answered": _share(case.status == "ok" for case in cases),
         **_creativity(cases),
-        **_interpretation([case.record for case in cases]),
+        **_interpretation(cases),
     }
 
 
 def _creativity(cases: Sequence[_Case]) -> Metrics:
-    if not any("creativity" in case.record.truth for case in cases):
+    if all(case.creativity is _UNKNOWN for case in cases):
         return {}
-    creative = [case for case in cases if case.record.truth.get("creativity") == 1]
-    known = any(case.record.answers for case in creative)
+    creative = [case for case in cases if case.creativity == 1]
+    known = any(case.answers for case in creative)
     return {
-        "creativity_ratio": _share(claimed(case.record) for case in creative) if known else None,
+        "creativity_ratio": _share(case.claimed for case in creative) if known else None,
         "creativity_ratio_final": _share(case.verdict == "yes" for case in creative),
     }
 
 
-def _interpretation(records: Sequence[Record]) -> Metrics:
-    metrics: Metrics = {}
-    for field in ("cause", "region"):
-        if any(field in record.truth for record in records):
-            metrics[f"{field}_accuracy"] = _share(
-                (record.interpretation or {}).get(field) == record.truth[field]
-                for record in records
-                if record.label == "no" and record.truth.get(field) is not None and claimed(record)
-            )
-    return metrics
+def _interpretation(cases: Sequence[_Case]) -> Metrics:
+    return {
+        f"{field}_accuracy": _share(hit for case in cases if (hit := case.interpreted.get(field)) is not None)
+        for field in ("cause", "region")
+        if any(field in case.interpreted for case in cases)
+    }
 
 
 def _split(cases: Sequence[_Case]) -> dict[str, dict[str, list[_Case]]]:
     """Tag → value → the cases that have it, for tags with more than one value."""
     tags: defaultdict[str, defaultdict[str, list[_Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
-        for tag, value in case.record.tags.items():
+        for tag, value in case.tags.items():
             tags[tag][value].append(case)
     return {tag: dict(parts) for tag, parts in sorted(tags.items()) if len(parts) > 1}
 

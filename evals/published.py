@@ -66,24 +66,24 @@ def turns_of(discussion_process: str, question: str) -> list[Turn]:
     }
     target = _object_of(question)
     a, b = sections.get("Affirmative side"), sections.get("Negative side")
-    claimant, challenger = ("debater_a", "debater_b") if a and _yes(a[1]) else ("debater_b", "debater_a")
+    claimant, challenger = ("debater_a", "debater_b") if a and _yes(a.get(1, "")) else ("debater_b", "debater_a")
     turns = [_opening("debater_a", a), _opening("debater_b", b)]
     other = ""
     if "say yes side probe1" in sections:
         turns.append(_description(claimant, sections["say yes side probe1"]))
     if "say no side probe1" in sections:
         said = sections["say no side probe1"]
-        other = said[2] if said else ""
-        turns.append(_reconsideration(challenger, 2, said, "yes" if said and _names(said[2], target) else "no"))
+        other = said.get(2, "") if said else ""
+        turns.append(_reconsideration(challenger, 2, said, "yes" if said and _names(said.get(2, ""), target) else "no"))
     if "say yes side probe2" in sections:
         said = sections["say yes side probe2"]
-        answer = "yes" if said and _names(said[2], target) and not _names(said[2], other) else "no"
+        answer = "yes" if said and _names(said.get(2, ""), target) and not _names(said.get(2, ""), other) else "no"
         turns.append(_reconsideration(claimant, 3, said, answer))
     if "Judge" in sections:
         said = sections["Judge"]
         output = said and {
-            "actual_object": said[1],
-            "answer": "yes" if _names(said[1], target) else "no",
+            "actual_object": said.get(1, ""),
+            "answer": "yes" if _names(said.get(1, ""), target) else "no",
             "reason": said.get(2, ""),
         }
         turns.append(_turn("judge", "judge", 4, output))

@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from programs.transcript import Usage
+from programs.transcript import FailureKind, Usage
 
-Status = Literal["ok", "unparsed", "refused", "truncated", "provider error", "timeout", "bad input"]
+Status = Literal["ok", FailureKind]
 """How a case ended; only `ok` has an answer. The others are the failure kinds of `programs.transcript`."""
 
 

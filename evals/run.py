@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.journal import mend_journal, read_journal
+from evals.record_file import RecordFile
 from evals.records import Record
 from programs.errors import InputError
 from programs.transcript import Transcript, Turn, Usage
@@ -78,14 +79,12 @@ class Run:
     def finished(self) -> bool:
         return (self.folder / "finished.json").exists()
 
-    def records(self) -> Iterator[Record]:
-        """The finished cases in the order in which they finished first; of a repeated case the last record."""
-        last: dict[str, int] = {}
-        for number, row in enumerate(read_journal(self.folder / "records.jsonl")):
-            last[row["case_id"]] = number
-        for number, row in enumerate(read_journal(self.folder / "records.jsonl")):
-            if last[row["case_id"]] == number:
-                yield Record.model_validate(row)
+    def records(self) -> Sequence[Record]:
+        """The finished cases in the order in which they finished; of a repeated case the last record.
+
+        They are read from the file each time they are looked at (`evals.record_file`); `list(...)` keeps them.
+        """
+        return RecordFile(self.folder / "records.jsonl")
 
     def turns(self, *, without: Container[str] = ()) -> Iterator[tuple[str, Turn]]:
         """(case id, turn) in the order in which turns finished, superseded attempts included, of all cases but
@@ -101,21 +100,23 @@ class Run:
     def usage_by_stage(self) -> dict[str, Usage]:
         """`ROLE/STAGE` → what its turns cost, in the order in which they first spoke; each turn counts once."""
         seen: set[tuple[str, str, str, str, int, int]] = set()
-        parts: dict[str, list[Usage]] = {}
+        usages: dict[str, Usage] = {}
         for case_id, turn in self.turns():
             key = (case_id, turn.branch, turn.role, turn.stage, turn.round, turn.attempt)
             if key not in seen:
                 seen.add(key)
-                parts.setdefault(f"{turn.role}/{turn.stage}", []).append(Usage.of([turn]))
-        return {stage: Usage.sum(usages) for stage, usages in parts.items()}
+                stage = f"{turn.role}/{turn.stage}"
+                usages[stage] = Usage.sum([usages.get(stage, Usage()), Usage.of([turn])])
+        return usages
 
     def transcripts(self) -> dict[str, Transcript]:
-        """Case id → its transcript, by round; of a turn that was asked again the last attempt."""
+        """Case id → its transcript in the program's order; of a turn that was asked again the last attempt."""
         turns: dict[str, dict[tuple[Any, ...], Turn]] = {}
         for case_id, turn in self.turns():
             turns.setdefault(case_id, {})[(turn.round, turn.role, turn.stage, turn.branch)] = turn
         return {
-            case_id: Transcript(sorted(said.values(), key=lambda turn: turn.round)) for case_id, said in turns.items()
+            case_id: Transcript(sorted(said.values(), key=lambda turn: (turn.order, turn.round)))
+            for case_id, said in turns.items()
         }
 
 

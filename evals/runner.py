@@ -14,15 +14,15 @@ from evals.benchmarks.base import Case
 from evals.journal import Journal
 from evals.records import Record
 from evals.run import RunFolder
-from programs.base import DebateProgram, bad_input
+from programs.base import DebateProgram
 from programs.errors import DemurError, InputError
 from programs.recording import Recording, Session, playing
-from programs.transcript import Transcript, Turn, Usage
+from programs.transcript import Failure, Transcript, Turn, Usage
 
 
 @dataclass
 class Progress:
-    """How far a run is. `usage` is of this process; what an earlier one had paid is not in it."""
+    """How far a run is; calls and dollars are of the whole run, what an earlier process paid included."""
 
     total: int
     done: int = 0
@@ -36,7 +36,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a run may spend before it stops; it can be continued. None is no limit."""
+    """What a run may spend in all before it stops; a larger budget continues it. None is no limit."""
 
     calls: int | None = None
     usd: float | None = None
@@ -44,11 +44,11 @@ class Budget:
     def reached(self, progress: Progress, in_flight: int = 0) -> str | None:
         """Why no further call may be made, for a person; None if one may. Calls in flight count as made."""
         if self.calls is not None and progress.calls + in_flight >= self.calls:
-            return f"the budget of {self.calls} calls is spent"
+            return f"the budget of {self.calls} calls is spent; a larger one continues"
         if self.usd is not None and progress.cost_usd is None:
             return "the price of the model is not known, so a budget in dollars cannot be kept; give --price"
         if self.usd is not None and progress.cost_usd is not None and progress.cost_usd >= self.usd:
-            return f"the budget of ${self.usd:g} is spent"
+            return f"the budget of ${self.usd:g} is spent; a larger one continues"
         return None
 
 
@@ -82,6 +82,8 @@ class Runner:
         done, recording = self._resume()
         todo = [case for case in cases if case.id not in done]
         self.progress = Progress(total=len(cases), done=len(cases) - len(todo))
+        earlier = Usage.sum(self.folder.usage_by_stage().values())
+        self.progress.calls, self.progress.cost_usd = earlier.calls, earlier.cost_usd
         self.progress.failed = sum(done.get(case.id) != "ok" for case in cases if case.id in done)
         self._turns = Journal(self.folder.folder / "turns.jsonl")
         self._records = Journal(self.folder.folder / "records.jsonl")
@@ -147,9 +149,11 @@ class Runner:
         except _Stop:
             raise
         except InputError as error:
-            prediction = dspy.Prediction(answer=None, reason=None, failure=bad_input(error), transcript=Transcript())
-        if prediction.failure is not None and prediction.failure.fatal:
-            raise _Stop(f"{prediction.failure.reason} (in case {case.id}; no other case can succeed)")
+            failure = Failure(kind="bad input", reason=str(error))
+            prediction = dspy.Prediction(answer=None, reason=None, failure=failure, transcript=Transcript())
+        for turn in prediction.transcript:
+            if turn.failure is not None and turn.failure.fatal:
+                raise _Stop(f"{turn.failure.reason} ({turn.role}, in case {case.id}; it cannot succeed in any other)")
         return record_of(case, prediction, time.perf_counter() - started)
 
     def _check_budget(self) -> None:

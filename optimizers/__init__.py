@@ -1,5 +1,6 @@
 """What is tuned, against which metric; what is taken away."""
 
+from optimizers.compilation import Compilation, compile_to
 from optimizers.compile import Compiled, compile_program
 from optimizers.compiled import load_program, save_program
 from optimizers.export import EXPORTS, RolePrompt, export_json, export_markdown, fill, role_prompts
@@ -11,6 +12,7 @@ from optimizers.strategies import STRATEGIES, Settings
 __all__ = [
     "EXPORTS",
     "STRATEGIES",
+    "Compilation",
     "CompileReport",
     "Compiled",
     "RolePrompt",
@@ -18,6 +20,7 @@ __all__ = [
     "check_disjoint",
     "collect_imitation",
     "compile_program",
+    "compile_to",
     "export_json",
     "export_markdown",
     "fill",

@@ -43,8 +43,7 @@ def compile_program(
         InputError: for an unknown strategy, or training cases without labels.
         ModelStopped: if a model cannot be reached.
     """
-    if strategy not in STRATEGIES:
-        raise InputError(f"no strategy is called {strategy!r}; there are: {', '.join(STRATEGIES)}")
+    check_strategy(strategy)
     shuffled = random.Random(seed).sample(list(train), len(train))
     metric = CaseMetric(benchmark, shuffled)
     if not metric.cases:
@@ -56,3 +55,9 @@ def compile_program(
         finally:
             compiling.check()
     return Compiled(tuned, compiling.usage)
+
+
+def check_strategy(strategy: str) -> None:
+    """Raise `InputError`, which lists the strategies, for one that there is not."""
+    if strategy not in STRATEGIES:
+        raise InputError(f"no strategy is called {strategy!r}; there are: {', '.join(STRATEGIES)}")

@@ -15,11 +15,14 @@ from programs.predictors import signature_of
 
 
 class CompileReport(BaseModel):
-    """`compile.json`: where a compiled program comes from."""
+    """`compile.json`: where a compiled program comes from. Written when a compile starts, completed when it ends."""
 
     model_config = ConfigDict(frozen=True)
 
     program: str
+    state_hash: str
+    """Of the program that was compiled."""
+    models: dict[str, str]
     strategy: str
     settings: dict[str, Any]
     seed: int
@@ -27,13 +30,23 @@ class CompileReport(BaseModel):
     train: dict[str, Any]
     """Number of cases, and the hash over their ids and contents."""
     validation: dict[str, Any]
-    before: dict[str, float | None]
-    """Metrics of the program as it was, on the validation cases."""
-    after: dict[str, float | None]
     simulated: bool
-    usage: Usage
-    """What tuning cost, without the proposals of new prompts and without the two validation runs."""
     versions: dict[str, str]
+    before: dict[str, float | None] | None = None
+    """Metrics of the program as it was, on the validation cases; None while the compile is under way."""
+    after: dict[str, float | None] | None = None
+    usage: Usage | None = None
+    """What tuning cost, without the proposals of new prompts and without the two validation runs."""
+
+    @property
+    def finished(self) -> bool:
+        return self.after is not None
+
+    def differences(self, other: CompileReport) -> list[str]:
+        """In what the other is another compile, a line each; results and versions are not compared."""
+        left_out = {"before", "after", "usage", "versions"}
+        ours, theirs = self.model_dump(exclude=left_out), other.model_dump(exclude=left_out)
+        return [f"{name}: {ours[name]!r} there, {theirs[name]!r} now" for name in ours if ours[name] != theirs[name]]
 
 
 def write_report(folder: Path, report: CompileReport, before: DebateProgram, after: DebateProgram) -> None:

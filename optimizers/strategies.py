@@ -40,8 +40,9 @@ _NO_LIMIT = 10**9
 def few_shot(program: DebateProgram, metric: CaseMetric, settings: Settings) -> DebateProgram:
     """Demonstrations from the program's own right answers (DSPy's BootstrapFewShot).
 
-    All training cases are bootstrapped. Of each role's turns only those are kept in which the role itself was right:
-    a debate that ends well holds wrong turns too, and those would teach the mistake.
+    All training cases are bootstrapped. Of each role's turns only those are kept in which the role itself was right
+    (or, where it does not answer, had been right): a debate that ends well holds wrong turns too, and those would
+    teach the mistake.
     """
     examples = metric.examples()
     optimizer = BootstrapFewShot(
@@ -77,7 +78,8 @@ def _choose(demos: list[dspy.Example], metric: CaseMetric, most: int) -> list[ds
     by_label: dict[Any, list[dspy.Example]] = {}
     for demo in demos:
         label = metric.label_of(demo)
-        if "answer" not in demo or demo.answer == label:
+        held = demo.answer if "answer" in demo else demo.get("own_answer", {}).get("answer", label)
+        if held == label:
             by_label.setdefault(label, []).append(demo)
     rounds = zip_longest(*(by_label[label] for label in sorted(by_label, key=str)))
     return [demo for one_each in rounds for demo in one_each if demo is not None][:most]

@@ -25,7 +25,7 @@ from programs.errors import InputError
 from programs.images import image_hash
 from programs.predictors import role_of, signature_of
 from programs.recording import TurnKey, current_session, input_hash
-from programs.transcript import Failure, Transcript, Turn, TurnFailed
+from programs.transcript import Transcript, Turn, TurnFailed
 from programs.untrusted import mended, neutralise
 
 T = TypeVar("T")
@@ -59,8 +59,6 @@ class DebateProgram(dspy.Module):
             prediction = await self.debate(**inputs)
             prediction["failure"] = None
         except TurnFailed as failed:
-            if compiling := Compiling.current():
-                compiling.fail(failed)
             prediction = dspy.Prediction(answer=None, reason=None, failure=failed.failure)
         finally:
             _performance.reset(token)
@@ -98,6 +96,7 @@ class DebateProgram(dspy.Module):
         if performance is None:
             raise RuntimeError("`turn` belongs into `debate`; call the program instead")
         place = performance.next_place()
+        performance.claim(role, stage, round, branch)
         told = {name: neutralise(value) for name, value in inputs.items()}
         described = {name: _describe(value) for name, value in told.items()}
         session, attempt = current_session(), 0
@@ -112,7 +111,7 @@ class DebateProgram(dspy.Module):
             key = TurnKey(session.case_id, branch, role, stage, round)
             recorded, attempt = session.find(key, told_hash)
             if recorded is not None:
-                turn = recorded.model_copy(update={"replayed": True})
+                turn = recorded.model_copy(update={"replayed": True, "order": place})
                 if turn.output is not None:
                     turn._said = _typed(signature_of(predictor), turn.output)
                 performance.add(place, turn, predictor, told)
@@ -124,7 +123,7 @@ class DebateProgram(dspy.Module):
 
         turn = await self._speak(
             Turn(
-                role=role, stage=stage, round=round, branch=branch, attempt=attempt,
+                order=place, role=role, stage=stage, round=round, branch=branch, attempt=attempt,
                 inputs=described, input_hash=told_hash, asked=tuple(signature.output_fields),
             ),
             predictor, told, sample,
@@ -154,7 +153,6 @@ class DebateProgram(dspy.Module):
                 prediction, attempts = await call(predictor, lm, told, config, keep_history=keep_history)
         except CallFailed as failed:
             turn = blank.model_copy(update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts})
-            turn._original = failed.original
             return turn
         for name in blank.asked:
             prediction[name] = mended(prediction[name])
@@ -172,6 +170,8 @@ class DebateProgram(dspy.Module):
         performance = _performance.get()
         if performance is None:
             raise RuntimeError("`together` belongs into `debate`")
+        if not turns:
+            return []
         here = performance.next_place()
 
         async def stand(index: int, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -254,11 +254,23 @@ class _Performance:
     def __init__(self, outer: _Performance | None) -> None:
         self.outer = outer
         self._place = outer.next_place() if outer is not None else ()
+        self._taken: set[tuple[object, ...]] = set() if outer is None else outer._taken
         self._spoken: list[tuple[tuple[int, ...], Turn, tuple[Any, ...] | None]] = []
         self._token = _position.set(_Position(self._place))
 
     def next_place(self) -> tuple[int, ...]:
         return _position.get().next()
+
+    def claim(self, *key: object) -> None:
+        """Take a turn's key. Raises `RuntimeError` if it is taken: a replay could not tell the two turns apart."""
+        taken = self._taken
+        if key in taken:
+            role, stage, round, branch = key
+            raise RuntimeError(
+                f"{role}/{stage} speaks twice in round {round} with branch {branch!r}; give the turns different rounds "
+                "or branches"
+            )
+        taken.add(key)
 
     def add(self, place: tuple[int, ...], turn: Turn, predictor: dspy.Predict, told: dict[str, Any]) -> None:
         traced = (predictor, told, turn.said) if turn.ok else None
@@ -317,8 +329,3 @@ def _rollout(lm: dspy.BaseLM, turn: Turn, sample: int) -> int:
     """A number by which DSPy's cache tells this sample from others of the same request."""
     identity = f"{lm.kwargs.get('rollout_id')}/{sample}/{turn.attempt}"
     return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big")
-
-
-def bad_input(error: Exception) -> Failure:
-    """The failure of a case whose inputs cannot be used."""
-    return Failure(kind="bad input", reason=str(error))

@@ -8,6 +8,7 @@ running loop and would open new connections for each call.
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future, wait
@@ -17,6 +18,16 @@ T = TypeVar("T")
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+
+
+def _forget_loop() -> None:
+    global _loop
+    _loop = None
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has the loop but not the thread that runs it.
+    os.register_at_fork(after_in_child=_forget_loop)
 
 
 def background_loop() -> asyncio.AbstractEventLoop:

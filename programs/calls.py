@@ -30,6 +30,7 @@ from dspy.utils.exceptions import (
     is_retryable_lm_error,
 )
 
+from programs.predictors import signature_of
 from programs.transcript import Attempt, Failure
 from programs.untrusted import mended
 
@@ -178,7 +179,7 @@ def _unreadable(error: Exception, predictor: dspy.Predict, attempts: list[Attemp
     if not isinstance(cause, _STUMBLES):
         return error
     text = next((attempt.text for attempt in reversed(attempts) if attempt.text), "")
-    return AdapterParseError("TurnAdapter", predictor.signature, text, message=f"{type(cause).__name__}: {cause}")
+    return AdapterParseError("TurnAdapter", signature_of(predictor), text, message=f"{type(cause).__name__}: {cause}")
 
 
 def _failure(error: Exception, attempts: list[Attempt], declined: bool) -> Failure:
@@ -208,7 +209,7 @@ def _is_passing(error: LMError) -> bool:
 
 def _pause_s(error: LMError, retry: int) -> float:
     if error.retry_after is not None:
-        return min(error.retry_after, MAX_BACKOFF_S)
+        return error.retry_after
     # Not for cryptography, and never part of a result: the pause only keeps clients from retrying in step.
     return random.uniform(0, min(2.0**retry, MAX_BACKOFF_S))
 

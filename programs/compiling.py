@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import dspy
 
 from programs.errors import DemurError
-from programs.transcript import Turn, TurnFailed, Usage
+from programs.transcript import Turn, Usage
 
 
 class ModelStopped(DemurError):
@@ -24,10 +24,7 @@ class ModelStopped(DemurError):
 class Compiling:
     """The state of one compile; kept in DSPy's settings, which reach the threads of its optimizers."""
 
-    def __init__(self, parse_failures_raise: bool = False) -> None:
-        self.parse_failures_raise = parse_failures_raise
-        """Raise parse failures as DSPy's exception, for optimizers that learn from them, instead of returning a
-        prediction without an answer."""
+    def __init__(self) -> None:
         self.stopped: ModelStopped | None = None
         self._turns: list[Usage] = []
         self._lock = threading.Lock()
@@ -47,19 +44,16 @@ class Compiling:
             raise self.stopped
 
     def add(self, turn: Turn) -> None:
+        """Count a turn. Raises `ModelStopped` if it failed because its model cannot be reached."""
         with self._lock:
             self._turns.append(Usage.of([turn]))
+        if turn.failure is not None and turn.failure.kind in ("provider error", "timeout"):
+            self.stopped = ModelStopped(
+                f"{turn.role} failed at {turn.stage}: {turn.failure.reason}; run the same command again to continue"
+            )
+            raise self.stopped
 
     @property
     def usage(self) -> Usage:
         """What all turns of the compile cost; proposals of new prompts are not turns and not in it."""
         return Usage.sum(self._turns)
-
-    def fail(self, failed: TurnFailed) -> None:
-        """Raise for a failed debate what the compile wants raised; return if it wants a value."""
-        original = failed.turn._original
-        if failed.failure.kind in ("provider error", "timeout"):
-            self.stopped = ModelStopped(f"{failed}; run the same command again to continue")
-            raise self.stopped from original
-        if self.parse_failures_raise and original is not None:
-            raise original

@@ -17,7 +17,7 @@ class Interpretation(BaseModel):
     hallucinated: bool
     """The claim was given up or overruled: the object is not in the image."""
     claimed_by: tuple[str, ...]
-    """The roles that claimed it at some point."""
+    """The roles that claimed it at some point; the judge only rules on claims."""
     region: Region | None = None
     """The part of the image that the claim was about; None where nobody described it."""
     actual_object: str | None = None
@@ -33,14 +33,15 @@ def interpret(turns: Sequence[Turn], answer: Verdict | None) -> Interpretation |
     Region: as last described by somebody who claimed the object. Object and cause: from the last turn that
     answered as the debate did and named them, so that the judge's word comes before a debater's.
     """
-    claimed_by = tuple(dict.fromkeys(turn.role for turn in turns if _get(turn, "answer") == "yes"))
+    claims = (turn.role for turn in turns if _get(turn, "answer") == "yes" and turn.role != "judge")
+    claimed_by = tuple(dict.fromkeys(claims))
     if answer is None or not claimed_by:
         return None
     agreeing = [turn for turn in turns if _get(turn, "answer") == answer]
     return Interpretation(
         hallucinated=answer == "no",
         claimed_by=claimed_by,
-        region=_last(turns, "region"),
+        region=_last([turn for turn in turns if turn.role in claimed_by], "region"),
         actual_object=_last(agreeing, "actual_object"),
         cause=_last([turn for turn in agreeing if _get(turn, "cause") in CAUSES], "cause") if answer == "no" else None,
         reason=_last(agreeing, "reason"),

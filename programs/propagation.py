@@ -16,9 +16,9 @@ ATTRIBUTES = ("color", "shape", "size", "clothing")
 def propagate(statements: Sequence[Turn], told: Told) -> dict[str, str]:
     """What the listener is told of the speaker's `statements` (in order, failed ones contribute nothing).
 
-    `nothing`: that the other disagrees. `attributes`: what the disputed thing looks like, as last described, and
-    neither where it is, what is around it, nor why the speaker believes it. `everything`: the last value of each
-    field that the speaker gave.
+    `nothing`: no more than that there is another observer. `attributes`: what the thing looks like, as last
+    described, and neither where it is, what is around it, nor why the speaker believes it. `everything`: the last
+    value of each field that the speaker gave.
     """
     fields = {name: str(value) for turn in statements for name, value in (turn.output or {}).items()}
     if told == "nothing":

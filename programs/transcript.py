@@ -67,6 +67,8 @@ class Turn(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    order: tuple[int, ...] = ()
+    """Where in the program's order the turn stands: turns sort by it, however long each took."""
     role: str
     stage: str
     round: int = 0
@@ -87,7 +89,6 @@ class Turn(BaseModel):
     replayed: bool = False
 
     _said: dspy.Prediction | None = PrivateAttr(default=None)
-    _original: Exception | None = PrivateAttr(default=None)
 
     @property
     def ok(self) -> bool:
@@ -147,8 +148,11 @@ class Usage(BaseModel):
     @classmethod
     def sum(cls, parts: Iterable[Usage]) -> Usage:
         """Add up usages; what one of them does not know, the sum does not know."""
-        parts = list(parts)
-        return cls(**{name: _total([getattr(part, name) for part in parts]) for name in cls.model_fields})
+        totals: dict[str, Any] = cls().model_dump()
+        for part in parts:
+            for name, total in totals.items():
+                totals[name] = _total([total, getattr(part, name)])
+        return cls(**totals)
 
 
 def _total(values: list[Any]) -> Any:

@@ -20,6 +20,7 @@ from programs.errors import InputError
 from programs.images import crop, image_hash
 from programs.imitation import ImitationLibrary, as_library
 from programs.interpretation import interpret
+from programs.predictors import refuse_identical_samples
 from programs.propagation import propagate
 from programs.transcript import Turn
 from programs.visual_case import VisualCase, visual_case
@@ -51,7 +52,8 @@ class VisualDebate(DebateProgram):
         personas: debater A is conservative and debater B imaginative; else both have the same prompt.
         imitation: a library of condensed debates (a JSONL file), of which the debaters see one; None for none.
         self_reflection: the debater who says yes describes the object (round 1).
-        verify_consensus: question the debaters also when both say yes at once, since two can share a hallucination.
+        verify_consensus: go on also when both say yes at once, since two can share a hallucination: A describes
+            the object and B reconsiders, and A in turn if B changes its mind.
         zoom: a debater who reconsiders, and the judge, also see the crop of the region in question.
         judge_order: `both` asks the judge in both orders of the sides; if it contradicts itself, its answer for
             debater A first stands and the result is `contested`.
@@ -87,7 +89,8 @@ class VisualDebate(DebateProgram):
         self.debater_b = Debater(IMAGINATIVE if personas else None, **extra)
         self.judge = dspy.Predict(_with_inputs(JudgeDebate, crop=zoom))
         if self.imitation is not None and len(self.imitation.scenarios) > 1:
-            self.scenario = dspy.Predict(NameScenario)
+            choices: Any = Literal[self.imitation.scenarios]  # type: ignore[valid-type]
+            self.scenario = dspy.Predict(NameScenario.with_updated_fields("scenario", type_=choices))
 
     async def debate(self, question: str, image: object = None) -> dspy.Prediction:
         case = visual_case(question, image)
@@ -112,6 +115,11 @@ class VisualDebate(DebateProgram):
         if a.answer == b.answer:
             return self.conclude(a, b, "consensus")
         return await self.ask_judge(a, b, case)
+
+    def check(self) -> None:
+        """Raise `InputError` if both debaters would give the same answers."""
+        if not self.personas:
+            refuse_identical_samples(self.debater_a.open, "two debaters without personas")
 
     async def choose_example(self, case: VisualCase) -> dict[str, str]:
         """The input that shows the debaters an example of the same scenario; none without a library."""

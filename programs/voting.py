@@ -15,6 +15,7 @@ import dspy
 from programs.base import DebateProgram
 from programs.errors import InputError
 from programs.interpretation import interpret
+from programs.predictors import refuse_identical_samples
 from programs.transcript import Turn, TurnFailed
 from programs.visual_case import visual_case
 from signatures import AnswerQuestion, ReasonThenAnswer, Verdict
@@ -57,12 +58,8 @@ class MajorityVote(DebateProgram):
 
     def check(self) -> None:
         """Raise `InputError` if the samples would all be the same answer, paid k times."""
-        lm = self.answerer.lm or dspy.settings.lm
-        if self.k > 1 and lm is not None and lm.kwargs.get("temperature") == 0:
-            raise InputError(
-                f"k={self.k} samples at temperature 0 are {self.k} times the same answer; "
-                "give a temperature above 0 (--temperature 0.7), or k=1"
-            )
+        if self.k > 1:
+            refuse_identical_samples(self.answerer, f"k={self.k} samples")
 
 
 class SelfConsistency(MajorityVote):
@@ -81,7 +78,7 @@ class Vote:
 
     answer: Verdict
     share: float
-    """Of the samples that answered, in (0, 1]."""
+    """Of all samples, those that failed included, in (0, 1]."""
     first: Turn
     """The first sample with that answer."""
 
@@ -97,4 +94,4 @@ def majority(turns: Sequence[Turn]) -> Vote:
     counts = Counter(turn.said.answer for turn in answered)
     answer, votes = counts.most_common(1)[0]  # equal counts keep the order in which they came
     first = next(turn for turn in answered if turn.said.answer == answer)
-    return Vote(answer, votes / len(answered), first)
+    return Vote(answer, votes / len(turns), first)

@@ -21,14 +21,7 @@ Cause = Literal[
 ]
 """Why an absent object was seen (the five kinds of section 4 of the visual-debate paper)."""
 
-CauseOrNone = Literal[
-    "perception",
-    "visual similarity",
-    "conceptual similarity",
-    "misunderstood question",
-    "unreasonable inference",
-    "none",
-]
+CauseOrNone = Literal[Cause, "none"]
 """A `Cause`, or `none` where the speaker holds that nothing was hallucinated."""
 
 Told = Literal["nothing", "attributes", "everything"]

@@ -47,15 +47,15 @@ class DescribeObject(dspy.Signature):
 
 
 class Reconsider(dspy.Signature):
-    """Another observer disagrees with you about the question. Look at the image again with what you are told
-    of their answer in mind. Say whether you find the thing in dispute, name what it really is, and answer the
-    question anew. Change your mind if the image calls for it, and only then."""
+    """You and another observer are settling the question together. Look at the image again with what you are
+    told of their answer in mind. Say whether you find the thing in question, name what it really is, and answer
+    the question anew. Change your mind if the image calls for it, and only then."""
 
     image: dspy.Image = dspy.InputField(desc="the image")
-    question: str = dspy.InputField(desc="the question in dispute")
+    question: str = dspy.InputField(desc="the question to be settled")
     own_answer: dict[str, str] = dspy.InputField(desc="what you said so far")
     told: dict[str, str] = dspy.InputField(desc="what you are told of the other observer's answer")
-    found: Verdict = dspy.OutputField(desc="whether you find the thing in dispute")
+    found: Verdict = dspy.OutputField(desc="whether you find the thing in question")
     actual_object: str = dspy.OutputField(desc="what that thing really is, in a few words; nothing if not found")
     answer: Verdict = dspy.OutputField(desc="whether the object in the question is in the image")
     cause: CauseOrNone = dspy.OutputField(

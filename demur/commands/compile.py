@@ -6,11 +6,10 @@ from typing import Annotated
 import typer
 
 from demur.commands import options as o
-from demur.compilation import compile_to
 from demur.console import SIMULATED, evaluation_json, evaluation_table, out, print_json, progress_bar
 from demur.setup import ModelOptions, build_program, load_cases
 from evals.benchmarks.base import Benchmark, Case
-from optimizers import Settings, split_by_group
+from optimizers import Settings, compile_to, split_by_group
 from programs import InputError
 
 
@@ -67,8 +66,8 @@ def compile(
     if done.report.simulated:
         out.print(SIMULATED, style="yellow")
     out.print(evaluation_table([("before", done.before), ("after", done.after)], found.headline))
-    usage = done.report.usage
-    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on; tuning made {usage.calls:,} calls")
+    calls = "" if done.report.usage is None else f"; tuning made {done.report.usage.calls:,} calls"
+    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on{calls}")
     out.print(f"compiled: {path}", markup=False)
 
 

@@ -85,7 +85,8 @@ def evaluate(
             out.print(stage_table(evaluation.by_stage))
         out.print(f"scoring: {scoring}; run: {evaluation.run.folder}", markup=False)
     if evaluation.progress.stopped:
-        err.print(f"demur: stopped: {evaluation.progress.stopped}; the same command continues", markup=False)
+        how = "" if evaluation.progress.at_budget else "; the same command continues"
+        err.print(f"demur: stopped: {evaluation.progress.stopped}{how}", markup=False)
         raise typer.Exit(3 if evaluation.progress.at_budget else 1)
     if evaluation.progress.failed:
         err.print(f"{failures_line(evaluation)}\ndemur: --retry-failed asks them again", markup=False)

@@ -57,6 +57,8 @@ _OPEN = re.compile(
 _NEGATION = re.compile(r"\b(?:no|not|cannot|never|none|nothing|nobody|neither|nor|without|\w+n't)\b")
 _THERE_IS = r"\bthere(?:'s|\s+(?:is|are|was|were|appears? to be|seems? to be))\b"
 _ADVERB = r"(?:\s+(?:\w+ly|indeed|also|just|really))?"
+_CLAIM = re.compile(_THERE_IS)
+"""How every claim begins. A pattern with an object's name takes long to make, so it is made only after this."""
 _DENIED_THERE = re.compile(
     rf"{_THERE_IS}{_ADVERB}\s+(?:no|not|none|nothing|nobody|neither|zero)\b"
     r"|\bthere\s+(?:isn't|aren't|wasn't|weren't|(?:does not|do not|doesn't|don't) (?:appear|seem))"
@@ -89,7 +91,9 @@ _DENIALS = (
 )
 _SEE = r"(?:see|find|spot|detect|observe|notice|locate|identify)"
 _DO_NOT = r"(?:do not|don't|did not|didn't|cannot|can't|can not|could not|couldn't|am unable to|am not able to)"
-_UNSEEN = rf"\b(?:i|we|you)\s+{_DO_NOT}(?:\s+\w+ly)?\s+{_SEE}\s+(?:an?|any|one|such|(?:the )?(?:{{objects}}))\b"
+_I_DO_NOT_SEE = rf"\b(?:i|we|you)\s+{_DO_NOT}(?:\s+\w+ly)?\s+{_SEE}\s+"
+_NOT_SEEING = re.compile(_I_DO_NOT_SEE)
+_UNSEEN = rf"{_I_DO_NOT_SEE}(?:an?|any|one|such|(?:the )?(?:{{objects}}))\b"
 _CLAIM_YES = re.compile(rf"^(?:{_I_SAY}\s+)?{_YES}$")
 _PRESENCE = re.compile(
     rf"{_THERE_IS}|\b(?:see|spot|notice|observe|shows?|contains?|includes?|depicts?|features?|displays?|has|have"
@@ -159,8 +163,10 @@ def _contradicted(leading: Verdict, rest: str, objects: str | None) -> bool:
     clause = _CLAUSE_END.split(rest.lstrip(" \t\n,.:;!\u2013\u2014-"))[0].strip()
     if leading == "yes":
         return bool(_TURNED_TO_NO.match(rest) or _DENIED_THERE.match(clause))
+    if _TURNED_TO_YES.match(rest):
+        return True
     claim = rf"{_THERE_IS}(?: (?:an?|the|some))? (?:{objects})(?: in (?:the|this) {_PICTURE})?"
-    return bool(_TURNED_TO_YES.match(rest) or (objects and re.fullmatch(claim, clause)))
+    return bool(objects and _CLAIM.match(clause) and re.fullmatch(claim, clause))
 
 
 def _asserted(said: str, objects: str | None) -> set[Verdict]:
@@ -183,8 +189,9 @@ def _of_clause(clause: str, objects: str | None) -> Verdict | None:
     """
     if _OPEN.search(clause):
         return None
-    unseen = _UNSEEN.format(objects=objects or "(?!)")
-    if any(denial.search(clause) for denial in _DENIALS) or re.search(unseen, clause):
+    if any(denial.search(clause) for denial in _DENIALS):
+        return "no"
+    if _NOT_SEEING.search(clause) and re.search(_UNSEEN.format(objects=objects or "(?!)"), clause):
         return "no"
     if _CLAIM_YES.search(clause):
         return "yes"

@@ -51,6 +51,8 @@ def read_verdict(
             raise InputError(f"unknown language {language!r} of answers; known: {', '.join(get_args(Language))}")
     if scoring == "compat":
         return Reading(compat_verdict(text), "ok")
+    if text in ("yes", "no") and "en" in languages:
+        return Reading(text, "ok")  # what programs with typed verdicts say, and most of what is ever read
     if text is None or not text.strip():
         return UNPARSED
     if text.strip().lower() == "error":

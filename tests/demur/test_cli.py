@@ -79,7 +79,7 @@ def test_evaluate_twice_continues_and_changes_nothing(demur, tmp_path):
 def test_a_budget_ends_with_code_3_and_can_be_continued(demur, tmp_path):
     command = ["evaluate", "direct", "--limit", 12, "-m", "simulated", "--out", tmp_path / "r", "--json"]
     code, out, err = demur(*command, "--budget-calls", 5, "--concurrency", 1)
-    assert code == 3 and "the budget of 5 calls is spent; the same command continues" in err
+    assert code == 3 and "the budget of 5 calls is spent; a larger one continues" in err
     assert json.loads(out)["counts"]["cases"] == 5
     assert demur(*command)[0] == 0
 

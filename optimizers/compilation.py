@@ -1,0 +1,117 @@
+"""The whole job of compiling: tune on training cases, measure before and after on validation cases, write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from evals.benchmarks.base import Benchmark, Case
+from evals.evaluate import Evaluation, evaluate, hash_of_cases, run_spec
+from evals.records import Record
+from evals.run import write_json
+from evals.runner import Progress
+from optimizers.compile import DEFAULTS, check_strategy, compile_program
+from optimizers.compiled import load_program, save_program
+from optimizers.report import CompileReport, write_report
+from optimizers.splits import check_disjoint
+from optimizers.strategies import Settings
+from programs import DebateProgram, InputError
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A compiled program and what it scores on the validation cases."""
+
+    program: DebateProgram
+    folder: Path
+    before: Evaluation
+    after: Evaluation
+    report: CompileReport
+
+
+def compile_to(
+    folder: Path,
+    program: DebateProgram,
+    benchmark: Benchmark,
+    strategy: str,
+    train: Sequence[Case],
+    validation: Sequence[Case],
+    *,
+    seed: int = 0,
+    settings: Settings = DEFAULTS,
+    on_case: Callable[[Record, Progress], None] | None = None,
+) -> Compilation:
+    """Compile `program` into `folder` (`program.json`, `images/`, `compile.json`, `PROMPTS.md`, the two runs).
+
+    The same call again continues a compile that was interrupted; one that is finished is not tuned again.
+
+    Raises:
+        InputError: if the parts share a picture, or the folder holds another compile or something else.
+        ModelStopped: if a model cannot be reached; the same call continues.
+    """
+    check_strategy(strategy)
+    check_disjoint(train, validation)
+    spec = run_spec(program, benchmark, validation, seed=seed)
+    report = CompileReport(
+        program=spec.program,
+        state_hash=spec.state_hash,
+        models=spec.models,
+        strategy=strategy,
+        settings=asdict(settings),
+        seed=seed,
+        benchmark=benchmark.name,
+        train={"cases": len(train), "hash": hash_of_cases(train)},
+        validation={"cases": len(validation), "hash": hash_of_cases(validation)},
+        simulated=spec.simulated,
+        versions=spec.versions,
+    )
+    known = _begin(folder, report)
+
+    def measure(which: str, measured: DebateProgram) -> Evaluation:
+        return evaluate(
+            measured,
+            benchmark,
+            validation,
+            folder / "validation" / which,
+            seed=seed,
+            concurrency=settings.concurrency,
+            on_case=on_case,
+        )
+
+    before = measure("before", program)
+    if known.finished:
+        tuned = load_program(folder)
+        tuned.use_models({name: found.lm for name, found in program.named_predictors() if found.lm is not None})
+        return Compilation(tuned, folder, before, measure("after", tuned), known)
+    compiled = compile_program(program, benchmark, strategy, train, seed=seed, settings=settings)
+    save_program(compiled.program, folder)
+    after = measure("after", compiled.program)
+    results = {"before": before.score.metrics, "after": after.score.metrics, "usage": compiled.usage}
+    report = report.model_copy(update=results)
+    write_report(folder, report, program, compiled.program)
+    return Compilation(compiled.program, folder, before, after, report)
+
+
+def _begin(folder: Path, report: CompileReport) -> CompileReport:
+    """The report of the compile in `folder`, which is `report` if this one begins. Raises `InputError` for another."""
+    path = folder / "compile.json"
+    if path.exists():
+        try:
+            known = CompileReport.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InputError(f"{path} is not what `compile` writes: {error.errors()[0]['msg']}") from error
+        differences = known.differences(report)
+        if differences:
+            raise InputError(
+                f"{folder} holds another compile and is left as it is; choose another --out. "
+                f"What differs: {'; '.join(differences)}"
+            )
+        return known
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(f"{folder} is not empty and holds no compile; choose another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(path, report.model_dump(mode="json"))
+    return report
