@@ -3,8 +3,12 @@
     python bench/ablations.py [--questions 600] [--seed 0] [--out runs/ablations]
 
 One row per variant: accuracy, yes-ratio and calls per question with 95 % intervals (pictures are resampled, since six
-questions belong to one), and the difference in accuracy to the default with the p-value of a cluster sign-flip test.
-The figures are simulated: they show that the arguments do something, never that a method works.
+questions belong to one), and the difference in accuracy to the default with the p-value of a cluster sign-flip test,
+corrected for the number of variants (Holm). The figures are simulated: they show that the arguments do something, never
+that a method works.
+
+Without personas both debaters have the same prompt, and the simulated model, asked without a temperature, gives them
+the same answers: that row is the direct question at twice the calls.
 """
 
 import argparse
@@ -17,6 +21,7 @@ from demur import make_lm
 from demur.console import SIMULATED, out, percent
 from evals import compare, evaluate, get_benchmark
 from evals.metric_intervals import cost_intervals
+from evals.significance import holm
 from optimizers import collect_imitation
 from programs import ImitationLibrary, make_program
 
@@ -59,16 +64,19 @@ def main() -> None:
             done[name] = evaluate(make_program(program, arguments), scenes, cases, where, seed=options.seed)
 
     baseline = list(done[DEFAULT].run.records())
+    others = {
+        name: compare(baseline, list(found.run.records()), scenes) for name, found in done.items() if name != DEFAULT
+    }
+    corrected = dict(zip(others, holm([found.p_value or 1.0 for found in others.values()]), strict=True))
     table = Table(
-        "variant", "accuracy", "yes-ratio", "calls/question", "against default", "p", box=None, pad_edge=False
+        "variant", "accuracy", "yes-ratio", "calls/question", "against default", "p (Holm)", box=None, pad_edge=False
     )
     for name, evaluation in done.items():
         records = list(evaluation.run.records())
         calls, difference, p = cost_intervals(records)["calls"], "", ""
         if name != DEFAULT:
-            comparison = compare(baseline, records, scenes)
-            difference = f"{100 * (comparison.accuracy.difference or 0):+.1f}"
-            p = f"{comparison.p_value:.3f}"
+            difference = f"{100 * (others[name].accuracy.difference or 0):+.1f}"
+            p = f"{corrected[name]:.3f}"
         table.add_row(
             name,
             percent(evaluation.score.metrics["accuracy"], evaluation.intervals["accuracy"]),

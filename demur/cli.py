@@ -11,10 +11,11 @@ import io
 import logging
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from demur import __version__
 from demur.commands import (
     ask,
     catalogue,
@@ -30,7 +31,7 @@ from demur.commands import (
     report,
     score,
 )
-from demur.console import err
+from demur.console import err, out
 from programs.errors import DemurError, InputError
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
@@ -68,9 +69,16 @@ app.add_typer(pope.app, name="pope")
 app.add_typer(models.app, name="models")
 
 
-@app.callback()
+def _show_version(asked: bool) -> None:
+    if asked:
+        out.print(f"demur {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=False)
 def _options(
-    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show what DSPy and the servers say."),
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what DSPy and the servers say.")] = False,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version)] = False,
 ) -> None:
     logging.getLogger().setLevel(logging.INFO if verbose else logging.ERROR)
     logging.getLogger("dspy").setLevel(logging.INFO if verbose else logging.ERROR)
@@ -89,6 +97,9 @@ def run(arguments: list[str]) -> int:
     try:
         return typer.main.get_command(app).main(arguments, prog_name="demur", standalone_mode=False) or 0
     except UsageError as mistake:
+        if type(mistake).__name__ == "NoArgsIsHelpError":
+            out.print(mistake.format_message(), markup=False)
+            return MISTAKE
         err.print(f"demur: {' '.join(mistake.format_message().split())}", markup=False)
         return MISTAKE
     except InputError as mistake:

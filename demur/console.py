@@ -7,14 +7,17 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from evals.benchmarks.base import Benchmark
 from evals.evaluate import Evaluation
 from evals.intervals import Interval
+from evals.metric_intervals import metric_intervals
 from evals.records import Record
 from evals.runner import Progress as RunProgress
 from programs import Usage
@@ -98,6 +101,26 @@ def evaluation_table(rows: Sequence[tuple[str, Evaluation]], metrics: Sequence[s
     return table
 
 
+def parts_of(evaluation: Evaluation, benchmark: Benchmark) -> list[tuple[str, Evaluation]]:
+    """The evaluation apart for each setting and source of the benchmark, where there is more than one."""
+    records = list(evaluation.run.records())
+    parts = []
+    for tag in ("setting", "source"):
+        values = dict.fromkeys(record.tags[tag] for record in records if tag in record.tags)
+        for value in values if len(values) > 1 else ():
+            chosen = [record for record in records if record.tags.get(tag) == value]
+            failed = sum(record.status != "ok" for record in chosen)
+            part = replace(
+                evaluation,
+                score=benchmark.score(chosen, evaluation.score.scoring),
+                intervals=metric_intervals(chosen, benchmark, evaluation.score.scoring),
+                usage=Usage.sum(record.usage for record in chosen),
+                progress=RunProgress(total=len(chosen), done=len(chosen), failed=failed),
+            )
+            parts.append((f"  {tag} {value}", part))
+    return parts
+
+
 def failures_line(evaluation: Evaluation) -> str:
     """Why cases have no answer: the reasons by name, each with one case as an example."""
     counts: Counter[str] = Counter()
@@ -107,6 +130,11 @@ def failures_line(evaluation: Evaluation) -> str:
             counts[record.status] += 1
             examples.setdefault(record.status, f"{record.case_id}: {record.failure}")
     return "\n".join(f"no answer: {count:,} {status}, as {examples[status]}" for status, count in counts.most_common())
+
+
+def estimate_line(errors: Mapping[str, float]) -> str:
+    """How far off the estimate was: `calls -3 %` means that 3 % fewer had been expected than were made."""
+    return ", ".join(f"{name.replace('_', ' ')} {100 * error:+.0f} %" for name, error in errors.items())
 
 
 def stage_table(by_stage: Mapping[str, Usage]) -> Table:
@@ -147,5 +175,6 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "by_tag": score.by_tag,
         "outcomes": evaluation.outcomes,
         "usage": evaluation.usage.model_dump(),
+        "estimate_error": evaluation.estimate_error,
         "usage_by_stage": {stage: usage.model_dump() for stage, usage in evaluation.by_stage.items()},
     }

@@ -27,8 +27,8 @@ class Quickstart:
 
     rows: list[tuple[str, Evaluation]]
     """Program → its evaluation on the test questions."""
-    comparison: Comparison
-    """The compiled debate against the direct question."""
+    comparisons: dict[str, Comparison]
+    """Program → the compiled debate against it."""
     exports: list[Path]
 
 
@@ -60,13 +60,14 @@ def quickstart(folder: Path, on_case: Callable[[str, Record, Progress], None]) -
             (label, evaluate(compiled.program, scenes, test, folder / "runs" / "compiled", on_case=_as(label, on_case)))
         )
 
-    comparison = compare(list(rows[0][1].run.records()), list(rows[-1][1].run.records()), scenes)
+    records = {label: list(evaluation.run.records()) for label, evaluation in rows}
+    comparisons = {name: compare(records[name], records[label], scenes) for name in ("direct", "visual-debate")}
     exports = []
     for format, suffix in (("markdown", "md"), ("json", "json")):
         path = folder / f"prompts.{suffix}"
-        path.write_text(EXPORTS[format](compiled.program), encoding="utf-8")
+        path.write_text(EXPORTS[format](compiled.program, simulated=True), encoding="utf-8")
         exports.append(path)
-    return Quickstart(rows, comparison, exports)
+    return Quickstart(rows, comparisons, exports)
 
 
 def _as(name: str, on_case: Callable[[str, Record, Progress], None]) -> Callable[[Record, Progress], None]:

@@ -11,8 +11,10 @@ from typing import Any
 import dspy
 
 from demur.models import make_lm, parse_model_for
+from demur.pricing import price_of_tokens
 from evals.benchmarks.base import Benchmark, Case
 from evals.benchmarks.registry import get_benchmark
+from evals.estimate import PriceOfTokens
 from optimizers import load_program
 from programs import DebateProgram, InputError, make_program
 
@@ -31,6 +33,9 @@ class ModelOptions:
     price: str | None = None
     concurrency: int = 16
     seed: int = 0
+    cache: bool = False
+    """Let DSPy's response cache answer. A run needs none to continue, and what it costs must not depend on which run
+    came first; a compile continues by it."""
 
     def lm(self, model: str) -> dspy.LM:
         return make_lm(
@@ -43,11 +48,16 @@ class ModelOptions:
             price=self.price,
             concurrency=self.concurrency,
             seed=self.seed,
+            cache=self.cache,
         )
+
+    def price_of_tokens(self) -> PriceOfTokens:
+        """What tokens cost at the price of the model; not known where roles have models of their own."""
+        return price_of_tokens(self.lm(self.model) if self.model and not self.model_for else None)
 
     @contextmanager
     def used_by(self, program: DebateProgram) -> Iterator[None]:
-        """Give the roles of `program` their own models, and all others the model, within the block."""
+        """Give the roles of `program` their own models, for good, and all others the model within the block."""
         program.use_models({role: self.lm(model) for role, model in parse_model_for(self.model_for).items()})
         with dspy.context(lm=self.lm(self.model)) if self.model else dspy.context():
             yield

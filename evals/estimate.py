@@ -81,16 +81,18 @@ def estimate(
     """The cost of running `program` on `cases`; no model is called.
 
     Args:
-        sample: how many cases are rehearsed, drawn by `seed`.
+        sample: how many cases are rehearsed, 1 or more, drawn by `seed`.
         disagreement: share of the cases in [0, 1] that take the longest way, for the likely value.
 
     Raises:
-        InputError: if there are no cases, `disagreement` is no share, or a sampled case cannot be rehearsed.
+        InputError: if there are no cases, an argument is out of its range, or a sampled case cannot be rehearsed.
     """
     if not cases:
         raise InputError("there are no cases to estimate the cost of; check --data and --limit")
     if not 0 <= disagreement <= 1:
         raise InputError(f"disagreement is a share of the cases in [0, 1]; got {disagreement}")
+    if sample < 1:
+        raise InputError(f"sample is the number of cases that are rehearsed, 1 or more; got {sample}")
     sampled = random.Random(seed).sample(list(cases), min(sample, len(cases)))
     ways = [
         run_sync(_rehearse(program, sampled, alike=alike, start=start)) for alike in (True, False) for start in (0, 1)

@@ -14,6 +14,8 @@ from typing import Any
 import dspy
 
 from evals.benchmarks.base import Benchmark, Case
+from evals.estimate import PriceOfTokens
+from evals.foretold import estimate_error, foretell
 from evals.intervals import Interval
 from evals.metric_intervals import metric_intervals
 from evals.published import read_published_debates
@@ -24,6 +26,7 @@ from evals.score import Score, Scoring
 from programs import DebateProgram, DemurError, InputError, Recording, Usage, name_of
 from programs.bridge import run_sync
 from programs.state import state_hash, state_of
+from programs.transcript import Turn
 
 NO_BUDGET = Budget()
 RECORDED = "recorded"
@@ -46,6 +49,8 @@ class Evaluation:
     """What all turns cost, those that were asked again included."""
     by_stage: dict[str, Usage]
     """`ROLE/STAGE` → what its turns cost."""
+    estimate_error: dict[str, float] | None = None
+    """How far off the estimate was (`evals.foretold.estimate_error`); None where there is nothing to compare."""
 
 
 class NothingFinished(DemurError):
@@ -69,6 +74,8 @@ def evaluate(
     concurrency: int = 16,
     budget: Budget = NO_BUDGET,
     retry_failed: bool = False,
+    price: PriceOfTokens | None = None,
+    begin_with: Iterable[tuple[str, Turn]] = (),
     on_case: Callable[[Record, Progress], None] | None = None,
 ) -> Evaluation:
     """Run `program` on `cases` into the folder `out`, or continue the run that is there, and score it.
@@ -79,6 +86,8 @@ def evaluate(
     Args:
         data: the files that the cases came from; their hashes are kept with the run.
         replay: a recording instead of models: the folder of a run, or the file of published debates.
+        price: what tokens cost; with it an estimate is made and kept before the first call (`evals.foretold`).
+        begin_with: (case id, turn) of another run that this one continues (`RunFolder.begin_with`).
 
     Raises:
         InputError: if `out` holds a different run, there is no model or none that the program can work with, or the
@@ -90,6 +99,10 @@ def evaluate(
     spec = run_spec(program, benchmark, cases, data=data, replay=replay, seed=seed)
     recording = None if replay is None else read_recording(replay, cases, spec)
     with RunFolder(out, spec) as folder:
+        if price is not None and replay is None:
+            foretell(folder, program, cases, price, seed=seed)
+        if begin_with:
+            folder.begin_with(begin_with)
         runner = Runner(
             program,
             folder,
@@ -109,14 +122,16 @@ def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scori
     if not records:
         raise NothingFinished(run, progress)
     by_stage = run.usage_by_stage()
+    usage = Usage.sum(by_stage.values())
     return Evaluation(
         run=run,
         progress=progress,
         score=benchmark.score(records, scoring),
         intervals=metric_intervals(records, benchmark, scoring),
         outcomes=dict(Counter(record.outcome for record in records if record.outcome and not record.failed_turns)),
-        usage=Usage.sum(by_stage.values()),
+        usage=usage,
         by_stage=by_stage,
+        estimate_error=estimate_error(run, usage),
     )
 
 
@@ -160,9 +175,7 @@ def run_spec(
         models={role: lm.model for role, lm in lms.items()} or _recorded_models(replay),
         replay=None if replay is None else _file_hash(replay / "turns.jsonl" if replay.is_dir() else replay),
         seed=seed,
-        settings={
-            f"{role}.{name}": value for role, lm in lms.items() for name, value in _settings(lm).items()
-        },
+        settings={f"{role}.{name}": value for role, lm in lms.items() for name, value in _settings(lm).items()},
         simulated=any(lm.model == "simulated" for lm in lms.values()) or _replays_simulated(replay),
         versions={name: version(name) for name in ("demur", "dspy")},
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from programs.errors import InputError
+from programs.untrusted import mended
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Row:
 def read_jsonl(path: str | Path) -> list[Row]:
     """The objects of a JSONL file, or of a JSON file that holds one array of objects.
 
-    A byte order mark, CRLF line ends and blank lines are accepted.
+    A byte order mark, CRLF line ends and blank lines are accepted; half a character is replaced.
 
     Raises:
         InputError: the file cannot be read, a line is not JSON or not an object, or there is no row at all.
@@ -129,7 +130,7 @@ def _array(path: Path, text: str) -> Iterator[Row]:
 def _row(where: str, data: Any) -> Row:
     if not isinstance(data, dict):
         raise InputError(f"{where}: found {type(data).__name__}; expected a JSON object")
-    return Row(where, data)
+    return Row(where, mended(data))
 
 
 def _either(keys: tuple[str, ...]) -> str:

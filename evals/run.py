@@ -10,18 +10,24 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from evals import frames
 from evals.journal import mend_journal, read_journal
 from evals.record_file import RecordFile
 from evals.records import Record
 from programs.errors import InputError
 from programs.transcript import Transcript, Turn, Usage
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas
 
 
 class RunSpec(BaseModel):
@@ -119,6 +125,18 @@ class Run:
             for case_id, said in turns.items()
         }
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """The finished cases as a data frame, one row each; see `evals.frames.records_table` for its columns."""
+        return frames.to_pandas(frames.records_table(self.records()))
+
+    def to_dataset(self) -> datasets.Dataset:
+        """The same as a Hugging Face data set."""
+        return frames.to_dataset(frames.records_table(self.records()))
+
+    def turns_to_pandas(self) -> pandas.DataFrame:
+        """All turns as a data frame, one row each; see `evals.frames.turns_table` for its columns."""
+        return frames.to_pandas(frames.turns_table(self.turns()))
+
 
 class RunFolder(Run):
     """A run folder that this process writes to, under an exclusive lock. Use as a context manager."""
@@ -163,6 +181,16 @@ class RunFolder(Run):
             raise InputError(f"{folder} is not empty and holds no run (found {strangers[0]}); choose another --out")
         write_json(folder / "run.json", spec.model_dump(mode="json"))
 
+    def begin_with(self, turns: Iterable[tuple[str, Turn]]) -> None:
+        """Take over (case id, turn) of another run with the same prompts and models, unless this one has begun.
+
+        They are replayed where they fit, as if this run had been interrupted after them.
+        """
+        path = self.folder / "turns.jsonl"
+        if not path.exists():
+            with _replacing(path) as file:
+                file.writelines(f"{turn_line(case_id, turn)}\n" for case_id, turn in turns)
+
     def finish(self, summary: Mapping[str, Any]) -> None:
         write_json(self.folder / "finished.json", summary)
 
@@ -173,12 +201,23 @@ class RunFolder(Run):
         self._lock.release()
 
 
+def turn_line(case_id: str, turn: Turn) -> str:
+    """A turn as `turns.jsonl` keeps it."""
+    return f'{{"case_id":{json.dumps(case_id)},{turn.model_dump_json()[1:]}'
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write `value` so that after a crash the file is either the old or the new one, whole."""
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8") as file:
+    with _replacing(path) as file:
         json.dump(value, file, ensure_ascii=False, indent=1)
         file.write("\n")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8") as file:
+        yield file
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +12,12 @@ import dspy
 from evals.benchmarks.base import Case
 from evals.journal import Journal
 from evals.records import Record
-from evals.run import RunFolder
+from evals.run import RunFolder, turn_line
 from programs.base import DebateProgram
 from programs.errors import DemurError, InputError
 from programs.recording import Recording, Session, playing
 from programs.transcript import Failure, Transcript, Turn, Usage
+from programs.untrusted import mended
 
 
 @dataclass
@@ -149,7 +149,7 @@ class Runner:
         except _Stop:
             raise
         except InputError as error:
-            failure = Failure(kind="bad input", reason=str(error))
+            failure = Failure(kind="bad input", reason=mended(str(error)))
             prediction = dspy.Prediction(answer=None, reason=None, failure=failure, transcript=Transcript())
         for turn in prediction.transcript:
             if turn.failure is not None and turn.failure.fatal:
@@ -172,7 +172,7 @@ class Runner:
                 self.progress.cost_usd = None
             else:
                 self.progress.cost_usd += usage.cost_usd
-        await self._turns.append(f'{{"case_id":{json.dumps(case_id)},{turn.model_dump_json()[1:]}')
+        await self._turns.append(turn_line(case_id, turn))
 
 
 def record_of(case: Case, prediction: dspy.Prediction, wall_s: float) -> Record:

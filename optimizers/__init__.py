@@ -5,7 +5,7 @@ from optimizers.compile import Compiled, compile_program
 from optimizers.compiled import load_program, save_program
 from optimizers.export import EXPORTS, RolePrompt, export_json, export_markdown, fill, role_prompts
 from optimizers.imitation import collect_imitation
-from optimizers.report import CompileReport, prompt_diff, write_report
+from optimizers.report import CompileReport, is_simulated, prompt_diff, write_report
 from optimizers.splits import check_disjoint, split_by_group
 from optimizers.strategies import STRATEGIES, Settings
 
@@ -24,6 +24,7 @@ __all__ = [
     "export_json",
     "export_markdown",
     "fill",
+    "is_simulated",
     "load_program",
     "prompt_diff",
     "role_prompts",

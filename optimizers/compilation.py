@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evals.benchmarks.base import Benchmark, Case
-from evals.evaluate import Evaluation, evaluate, hash_of_cases, run_spec
+from evals.evaluate import Evaluation, NothingFinished, evaluate, hash_of_cases, run_spec
 from evals.records import Record
 from evals.run import write_json
 from evals.runner import Progress
@@ -19,6 +19,7 @@ from optimizers.report import CompileReport, write_report
 from optimizers.splits import check_disjoint
 from optimizers.strategies import Settings
 from programs import DebateProgram, InputError
+from programs.compiling import ModelStopped
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def compile_to(
 ) -> Compilation:
     """Compile `program` into `folder` (`program.json`, `images/`, `compile.json`, `PROMPTS.md`, the two runs).
 
-    The same call again continues a compile that was interrupted; one that is finished is not tuned again.
+    The same call again continues a compile that was interrupted; what is tuned is not tuned again.
 
     Raises:
         InputError: if the parts share a picture, or the folder holds another compile or something else.
@@ -71,28 +72,43 @@ def compile_to(
     known = _begin(folder, report)
 
     def measure(which: str, measured: DebateProgram) -> Evaluation:
-        return evaluate(
-            measured,
-            benchmark,
-            validation,
-            folder / "validation" / which,
-            seed=seed,
-            concurrency=settings.concurrency,
-            on_case=on_case,
-        )
+        try:
+            measurement = evaluate(
+                measured,
+                benchmark,
+                validation,
+                folder / "validation" / which,
+                seed=seed,
+                concurrency=settings.concurrency,
+                on_case=on_case,
+            )
+        except NothingFinished as nothing:
+            raise _stopped(which, nothing.progress) from nothing
+        if measurement.progress.stopped is not None:
+            raise _stopped(which, measurement.progress)
+        return measurement
 
     before = measure("before", program)
-    if known.finished:
-        tuned = load_program(folder)
-        tuned.use_models({name: found.lm for name, found in program.named_predictors() if found.lm is not None})
-        return Compilation(tuned, folder, before, measure("after", tuned), known)
-    compiled = compile_program(program, benchmark, strategy, train, seed=seed, settings=settings)
-    save_program(compiled.program, folder)
-    after = measure("after", compiled.program)
-    results = {"before": before.score.metrics, "after": after.score.metrics, "usage": compiled.usage}
-    report = report.model_copy(update=results)
-    write_report(folder, report, program, compiled.program)
-    return Compilation(compiled.program, folder, before, after, report)
+    if known.tuned:
+        tuned = load_program(folder, program.reset_copy())
+    else:
+        compiled = compile_program(program, benchmark, strategy, train, seed=seed, settings=settings)
+        tuned = compiled.program
+        save_program(tuned, folder)
+        known = known.model_copy(update={"usage": compiled.usage})
+        write_json(folder / "compile.json", known.model_dump(mode="json"))
+    after = measure("after", tuned)
+    if not known.finished:
+        known = known.model_copy(update={"before": before.score.metrics, "after": after.score.metrics})
+        write_report(folder, known, program, tuned)
+    return Compilation(tuned, folder, before, after, known)
+
+
+def _stopped(which: str, progress: Progress) -> ModelStopped:
+    """What says that a validation run did not reach its end: its score would be that of a part of the cases."""
+    return ModelStopped(
+        f"the validation run {which} tuning stopped: {progress.stopped}; run the same command again to continue"
+    )
 
 
 def _begin(folder: Path, report: CompileReport) -> CompileReport:

@@ -66,22 +66,31 @@ def fill(prompt: RolePrompt, predictor: dspy.Predict, inputs: Mapping[str, Any])
     return filled
 
 
-def export_json(program: DebateProgram) -> str:
-    """The program as JSON: name, arguments, and per role instructions, messages with slots, and output schema."""
+def export_json(program: DebateProgram, *, simulated: bool = False) -> str:
+    """The program as JSON: name, arguments, and per role instructions, messages with slots, and output schema.
+
+    `simulated`: it was compiled with the simulated model, which is said.
+    """
     state = state_of(program)
     document = {
         "program": state.program,
         "arguments": state.arguments,
         "versions": state.versions,
+        "simulated": simulated,
         "roles": [prompt.model_dump() for prompt in role_prompts(program)],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def export_markdown(program: DebateProgram) -> str:
-    """The program's prompts for reading. Pictures of demonstrations are named by size, not shown."""
+def export_markdown(program: DebateProgram, *, simulated: bool = False) -> str:
+    """The program's prompts for reading. Pictures of demonstrations are named by size, not shown.
+
+    `simulated`: it was compiled with the simulated model, which is said.
+    """
     state = state_of(program)
     lines = [f"# {state.program}", "", f"Made with demur {state.versions['demur']}, dspy {state.versions['dspy']}.", ""]
+    if simulated:
+        lines += ["Compiled with the simulated model: demonstrations and instructions are simulated.", ""]
     if state.arguments:
         lines += ["| argument | value |", "|---|---|"]
         lines += [f"| `{name}` | {_cell(value)} |" for name, value in state.arguments.items()] + [""]

@@ -36,7 +36,12 @@ class CompileReport(BaseModel):
     """Metrics of the program as it was, on the validation cases; None while the compile is under way."""
     after: dict[str, float | None] | None = None
     usage: Usage | None = None
-    """What tuning cost, without the proposals of new prompts and without the two validation runs."""
+    """What tuning cost, without the proposals of new prompts and without the two validation runs; None until the
+    program is tuned."""
+
+    @property
+    def tuned(self) -> bool:
+        return self.usage is not None
 
     @property
     def finished(self) -> bool:
@@ -51,10 +56,10 @@ class CompileReport(BaseModel):
 
 def write_report(folder: Path, report: CompileReport, before: DebateProgram, after: DebateProgram) -> None:
     """Write `compile.json` and `PROMPTS.md` beside `program.json`."""
+    prompts = export_markdown(after, simulated=report.simulated)
+    changes = f"\n## What compiling changed\n\n{prompt_diff(before, after)}"
+    (folder / "PROMPTS.md").write_text(prompts + changes, encoding="utf-8")
     write_json(folder / "compile.json", report.model_dump(mode="json"))
-    (folder / "PROMPTS.md").write_text(
-        export_markdown(after) + "\n## What compiling changed\n\n" + prompt_diff(before, after), encoding="utf-8"
-    )
 
 
 def prompt_diff(before: DebateProgram, after: DebateProgram) -> str:
@@ -77,3 +82,9 @@ def prompt_diff(before: DebateProgram, after: DebateProgram) -> str:
         if demos:
             lines += [f"### {name}: {demos:+d} demonstrations", ""]
     return "\n".join(lines or ["Nothing."]) + "\n"
+
+
+def is_simulated(folder: Path) -> bool:
+    """Whether the program in `folder` was compiled with the simulated model; False where no report says so."""
+    path = folder / "compile.json"
+    return path.exists() and CompileReport.model_validate_json(path.read_bytes()).simulated

@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import dspy
 from dspy.clients.call_result import usage_dict
@@ -30,7 +30,6 @@ from dspy.utils.exceptions import (
     is_retryable_lm_error,
 )
 
-from programs.predictors import signature_of
 from programs.transcript import Attempt, Failure
 from programs.untrusted import mended
 
@@ -179,7 +178,8 @@ def _unreadable(error: Exception, predictor: dspy.Predict, attempts: list[Attemp
     if not isinstance(cause, _STUMBLES):
         return error
     text = next((attempt.text for attempt in reversed(attempts) if attempt.text), "")
-    return AdapterParseError("TurnAdapter", signature_of(predictor), text, message=f"{type(cause).__name__}: {cause}")
+    signature = cast("Any", predictor.signature)  # dspy annotates it as an instance
+    return AdapterParseError("TurnAdapter", signature, text, message=f"{type(cause).__name__}: {cause}")
 
 
 def _failure(error: Exception, attempts: list[Attempt], declined: bool) -> Failure:
@@ -216,6 +216,6 @@ def _pause_s(error: LMError, retry: int) -> float:
 
 def error_line(error: LMError) -> str:
     """The error in one line for a person, without what looks like a key, and without advice to programmers."""
-    text = " ".join(_ADVICE.sub("", error.message or str(error)).split())
+    text = " ".join(mended(_ADVICE.sub("", error.message or str(error))).split())
     status = f" (HTTP {error.status})" if error.status else ""
     return f"{type(error).__name__}{status}: {_SECRET.sub('[secret]', text)[:500]}"

@@ -70,6 +70,11 @@ class Recording:
             )
         return turn
 
+    def attempts(self, key: TurnKey) -> int:
+        """How often the turn has been asked for."""
+        turn = self._turns.get(key)
+        return 0 if turn is None else turn.attempt + 1
+
 
 @dataclass
 class Session:
@@ -87,19 +92,31 @@ class Session:
     """Told of each turn that a model was called for; a turn counts when this returns."""
     keep_replayed: bool = False
     """`on_turn` is told of replayed turns too."""
+    _asked_again: bool = field(default=False, init=False)
 
     def find(self, key: TurnKey, told: str) -> tuple[Turn | None, int]:
-        """The turn to replay, if there is one, and else the number of the attempt that is to be made."""
-        turn = self.recording.find(key, told)
+        """The turn to replay, if there is one, and else the number of the attempt that is to be made.
+
+        Raises:
+            RecordingError: if the role had been told something else, and not because an earlier turn of this case has
+                just been asked for again; or if the turn is not recorded and no model may be called.
+        """
+        try:
+            turn = self.recording.find(key, told)
+        except RecordingError:
+            if not self._asked_again:
+                raise
+            return None, self.recording.attempts(key)
         asked_again = turn is not None and turn.failure is not None and (self.ask_again or turn.failure.fatal)
         if turn is not None and (self.replay_only or not asked_again):
             return turn, turn.attempt
+        self._asked_again = self._asked_again or turn is not None
         if self.replay_only:
             raise RecordingError(
                 f"the recording holds no {key}. It was made with other arguments or is incomplete; replay it with "
                 "the program it was made with, or name a model instead of a recording."
             )
-        return None, 0 if turn is None else turn.attempt + 1
+        return None, self.recording.attempts(key)
 
 
 _session: ContextVar[Session | None] = ContextVar("demur_session", default=None)

@@ -99,7 +99,7 @@ def _points(difference: Difference) -> str:
 
 def _plain(difference: Difference) -> tuple[str, str, str]:
     def number(value: float | None) -> str:
-        return "n/a" if value is None else f"{value:,.3g}"
+        return "n/a" if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
 
     between = difference.interval
     bounds = f" ({number(between.low)} to {number(between.high)})" if between else ""

@@ -45,7 +45,17 @@ def compile(
     debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
     found, train_cases, val_cases = _parts(benchmark, train or data or [], val or [], images, limit, seed)
     models = ModelOptions(
-        model, tuple(model_for or ()), api_base, temperature, max_tokens, timeout_s, retries, price, concurrency, seed
+        model=model,
+        model_for=tuple(model_for or ()),
+        api_base=api_base,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        timeout_s=timeout_s,
+        retries=retries,
+        price=price,
+        concurrency=concurrency,
+        seed=seed,
+        cache=True,
     )
     settings = Settings(max_demos=max_demos, breadth=breadth, depth=depth, concurrency=concurrency)
     with models.used_by(debate), progress_bar("compile") as on_case:

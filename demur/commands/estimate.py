@@ -7,8 +7,9 @@ from rich.table import Table
 
 from demur.commands import options as o
 from demur.console import out, print_json
+from demur.models import make_lm
 from demur.pricing import price_of_tokens
-from demur.setup import ModelOptions, build_program, load_cases
+from demur.setup import build_program, load_cases
 from evals.estimate import PUBLISHED_DISAGREEMENT, Amount
 from evals.estimate import estimate as estimate_run
 
@@ -26,7 +27,7 @@ def estimate(
     price: o.Price = None,
     sample: Annotated[int, typer.Option(min=1, help="Cases that are rehearsed, without a model.")] = 8,
     disagreement: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of cases that take the longest way, for the likely value.")
+        float, typer.Option(min=0, max=1, show_default="0.09", help="Share of cases that take the longest way.")
     ] = PUBLISHED_DISAGREEMENT,
     seed: o.Seed = 0,
     as_json: o.AsJson = False,
@@ -34,7 +35,8 @@ def estimate(
     """Estimate calls, tokens and dollars of `evaluate`: the least, the likely and the most. Calls no model."""
     debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
     _, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed)
-    lm = ModelOptions(price=price).lm(model) if model else None
+    # A key is not needed: the model only tells its price.
+    lm = make_lm(model, price=price, api_key="none") if model else None
     found = estimate_run(debate, cases, price=price_of_tokens(lm), sample=sample, disagreement=disagreement, seed=seed)
     if as_json:
         print_json(found.model_dump())

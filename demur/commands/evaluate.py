@@ -3,24 +3,31 @@
 from pathlib import Path
 from typing import Any
 
+import dspy
 import typer
 
 from demur.commands import options as o
+from demur.commands.equal_budget import Votes
 from demur.console import (
     SIMULATED,
     err,
+    estimate_line,
     evaluation_json,
     evaluation_table,
     failures_line,
     out,
+    parts_of,
     print_json,
     progress_bar,
     stage_table,
 )
+from demur.pricing import price_of_tokens
 from demur.setup import ModelOptions, build_program, load_cases
 from evals.evaluate import Evaluation, NothingFinished, run_spec
 from evals.evaluate import evaluate as run_evaluation
 from evals.runner import Budget
+from programs import DebateProgram, InputError, name_of
+from programs.predictors import role_of
 
 
 def evaluate(
@@ -41,6 +48,7 @@ def evaluate(
     retries: o.Retries = 3,
     price: o.Price = None,
     replay: o.Replay = None,
+    equal_budget_to: o.EqualBudgetTo = None,
     scoring: o.ScoringRule = "strict",
     seed: o.Seed = 0,
     concurrency: o.Concurrency = 16,
@@ -54,42 +62,64 @@ def evaluate(
     debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
     found, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed, recorded=replay is not None)
     models = ModelOptions(
-        model, tuple(model_for or ()), api_base, temperature, max_tokens, timeout_s, retries, price, concurrency, seed
+        model=model,
+        model_for=tuple(model_for or ()),
+        api_base=api_base,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        timeout_s=timeout_s,
+        retries=retries,
+        price=price,
+        concurrency=concurrency,
+        seed=seed,
     )
     with models.used_by(debate), progress_bar("evaluate") as on_case:
         spec = run_spec(debate, found, cases, data=data or (), replay=replay, seed=seed)
-        evaluation = _unless_nothing_finished(
-            debate,
-            found,
-            cases,
-            run or Path("runs") / spec.default_name,
-            data=data or (),
-            replay=replay,
-            scoring=scoring,
-            seed=seed,
-            concurrency=concurrency,
-            budget=Budget(calls=budget_calls, usd=budget_usd),
-            retry_failed=retry_failed,
-            on_case=on_case,
-        )
+        if budget_usd is not None and replay is None:
+            _check_priced(debate)
+        options: dict[str, Any] = {
+            "data": data or (),
+            "scoring": scoring,
+            "seed": seed,
+            "concurrency": concurrency,
+            "budget": Budget(calls=budget_calls, usd=budget_usd),
+            "retry_failed": retry_failed,
+            "on_case": on_case,
+        }
+        if equal_budget_to is not None:
+            votes = Votes(debate, found, cases, equal_budget_to, run, options)
+            return votes.evaluate(settings=set_ or (), replay=replay, as_json=as_json)
+        folder = run or Path("runs") / spec.default_name
+        prices = models.price_of_tokens()
+        evaluation = _unless_nothing_finished(debate, found, cases, folder, replay=replay, price=prices, **options)
     if as_json:
         print_json(evaluation_json(evaluation))
     else:
         if evaluation.run.spec.simulated:
             out.print(SIMULATED, style="yellow")
-        out.print(evaluation_table([(debate_label(program, compiled), evaluation)], found.headline))
+        label = f"compiled {name_of(debate)}" if compiled else name_of(debate)
+        out.print(evaluation_table([(label, evaluation), *parts_of(evaluation, found)], found.headline))
+        progress = evaluation.progress
+        if progress.done < progress.total:
+            out.print(
+                f"unfinished: {progress.done:,} of {progress.total:,} cases. Those that need few calls finish first, "
+                "so the figures are of the easier ones."
+            )
         if evaluation.outcomes:
             ended = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(evaluation.outcomes.items()))
             out.print(f"debates of which every turn is there: {ended}")
         if len(evaluation.by_stage) > 1:
             out.print(stage_table(evaluation.by_stage))
+        if evaluation.estimate_error:
+            out.print(f"estimated before the run, against what it used: {estimate_line(evaluation.estimate_error)}")
         out.print(f"scoring: {scoring}; run: {evaluation.run.folder}", markup=False)
     if evaluation.progress.stopped:
         how = "" if evaluation.progress.at_budget else "; the same command continues"
         err.print(f"demur: stopped: {evaluation.progress.stopped}{how}", markup=False)
         raise typer.Exit(3 if evaluation.progress.at_budget else 1)
     if evaluation.progress.failed:
-        err.print(f"{failures_line(evaluation)}\ndemur: --retry-failed asks them again", markup=False)
+        again = "" if replay else "\ndemur: --retry-failed asks them again"
+        err.print(f"{failures_line(evaluation)}{again}", markup=False)
         raise typer.Exit(4)
 
 
@@ -102,5 +132,12 @@ def _unless_nothing_finished(*arguments: Any, **options: Any) -> Evaluation:
         raise typer.Exit(3 if stopped.progress.at_budget else 1) from stopped
 
 
-def debate_label(program: str | None, compiled: Path | None) -> str:
-    return program if compiled is None and program else f"compiled {program or compiled}"
+def _check_priced(debate: DebateProgram) -> None:
+    """Raise `InputError`, before any call, if a budget in dollars cannot be kept."""
+    for name, predictor in debate.named_predictors():
+        lm = predictor.lm or dspy.settings.lm
+        if price_of_tokens(lm)(1000, 1000) is None:
+            raise InputError(
+                f"--budget-usd: the price of {lm.model} (role {role_of(name)}) is not known; give --price IN,OUT in "
+                "dollars per million tokens, or --budget-calls"
+            )

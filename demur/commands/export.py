@@ -8,7 +8,7 @@ import typer
 from demur.commands import options as o
 from demur.console import out
 from demur.setup import build_program
-from optimizers import EXPORTS
+from optimizers import EXPORTS, is_simulated
 from programs import PROGRAMS
 
 
@@ -29,7 +29,7 @@ def export(
         imitation=imitation,
         compiled=None if by_name or not Path(source).exists() else Path(source),
     )
-    text = EXPORTS[format](debate)
+    text = EXPORTS[format](debate, simulated=not by_name and is_simulated(Path(source)))
     if path is None:
         out.file.write(text)
     else:

@@ -55,3 +55,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Replay = Annotated[
     Path | None, typer.Option(metavar="RUN|FILE", help="Play recorded turns instead of calling a model.")
 ]
+EqualBudgetTo = Annotated[
+    Path | None,
+    typer.Option(metavar="RUN", help="Only for votes: choose k so that a question costs what it did in RUN."),
+]

@@ -28,13 +28,12 @@ def quickstart(
             bar.update(tasks[name], total=progress.total, completed=progress.done)
 
         done = run_quickstart(path, on_case)
-    comparison = done.comparison
     if as_json:
         print_json(
             {
                 "simulated": True,
                 "programs": {label: evaluation_json(evaluation) for label, evaluation in done.rows},
-                "comparison": comparison.to_dict(),
+                "comparisons": {name: comparison.to_dict() for name, comparison in done.comparisons.items()},
                 "exports": [str(export) for export in done.exports],
             }
         )
@@ -42,13 +41,13 @@ def quickstart(
     out.print(SIMULATED, style="yellow")
     out.print()
     out.print(evaluation_table(done.rows, ("accuracy", "precision", "recall", "f1", "yes_ratio")))
-    difference = comparison.accuracy
-    out.print(
-        f"\n{done.rows[-1][0]} against {done.rows[0][0]}: "
-        f"{100 * (difference.difference or 0):+.1f} points of accuracy "
-        f"on {comparison.cases} questions about {comparison.groups} pictures (simulated), "
-        f"p = {comparison.p_value:.2g}"
-    )
+    out.print()
+    for name, comparison in done.comparisons.items():
+        points = 100 * (comparison.accuracy.difference or 0)
+        out.print(
+            f"{done.rows[-1][0]} against {name}: {points:+.1f} points of accuracy on {comparison.cases} questions "
+            f"about {comparison.groups} pictures (simulated), p = {comparison.p_value:.2g}"
+        )
     out.print(f"\nprompts: {', '.join(map(str, done.exports))}", markup=False)
     out.print(f"runs: {path / 'runs'}; compiled program: {path / 'compiled'}", markup=False)
     out.print(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -169,12 +168,8 @@ class Models:
         if model.startswith("local:"):
             model = f"local:{self._base / model.removeprefix('local:')}"
         settings = table.model_dump(exclude={"model", "label", "for_roles_only"})
-        lm = make_lm(model, concurrency=self._concurrency, seed=seed, **settings)
-        if seed and lm.cache and "seed" not in lm.kwargs:
-            # Else DSPy's cache would answer the questions that two seeds share, and the seeds would agree for nothing.
-            identity = f"{lm.kwargs.get('rollout_id')}/seed={seed}"
-            lm = lm.copy(rollout_id=int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big"))
-        return lm
+        # Without DSPy's cache, or the questions that two seeds share would get the same answers.
+        return make_lm(model, concurrency=self._concurrency, seed=seed, cache=False, **settings)
 
 
 @contextmanager

@@ -9,12 +9,14 @@ from demur.report.journal_index import RunIndex, last_attempts
 from demur.report.reliability import Bin, reliability_bins
 from evals.benchmarks.base import Benchmark
 from evals.debate_stats import UNREADABLE, DebateStats, Grader, debate_stats
+from evals.foretold import estimate_error
 from evals.intervals import Interval
 from evals.metric_intervals import cost_intervals, cost_parts, metric_intervals
 from evals.records import Record
 from evals.run import RunSpec
 from evals.score import Score, Scoring
 from programs.errors import InputError
+from programs.transcript import Usage
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class RunSummary:
     reliability: list[Bin] | None
     """None where no answer has a confidence."""
     confidence_sources: tuple[str, ...]
+    estimate_error: dict[str, float] | None
+    """How far off the estimate was that had been made before the run (`evals.foretold.estimate_error`)."""
 
     @property
     def models(self) -> str:
@@ -96,6 +100,7 @@ def summarise(index: RunIndex, label: str, benchmark: Benchmark, scoring: Scorin
         stats=debate_stats(((record, last_attempts(index.turns(record.case_id))[0]) for record in records), grader),
         reliability=_reliability(records, benchmark, scoring),
         confidence_sources=tuple(sorted({record.confidence_source for record in records if record.confidence_source})),
+        estimate_error=estimate_error(run, Usage.sum(run.usage_by_stage().values())),
     )
 
 

@@ -194,7 +194,7 @@ def test_estimate_calls_no_model(demur):
         ),
         (
             ["evaluate", "majority-vote", "-m", "simulated", "--temperature", "0"],
-            "k=5 samples at temperature 0 are 5 times",
+            "k=5 samples at temperature 0 give the same answer",
         ),
         (["evaluate", "direct", "-m", "nonsense-model"], "nonsense-model"),
         (["ask", "direct", "-q", "Is there a cup in the image?", "-m", "simulated"], "no image for the question"),

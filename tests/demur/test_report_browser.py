@@ -207,7 +207,7 @@ def test_a_list_of_thousands_keeps_few_rows_in_the_page(browser: Browser, runs: 
     large = tmp_path / "large"
     large.mkdir()
     (large / "run.json").write_bytes((runs[1].folder / "run.json").read_bytes())
-    record = next(runs[1].records())
+    record = next(iter(runs[1].records()))
     with (large / "records.jsonl").open("w", encoding="utf-8") as file:
         for number in range(3000):
             file.write(record.model_copy(update={"case_id": f"case/{number}"}).model_dump_json() + "\n")

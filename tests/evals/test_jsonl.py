@@ -36,6 +36,12 @@ def test_line_separators_inside_texts_do_not_end_a_line(tmp_path: Path) -> None:
     assert [row.data["a"] for row in read_jsonl(path)] == ["x\u2028y\u0085z", "no line end"]
 
 
+def test_half_a_character_is_replaced(tmp_path: Path) -> None:
+    """JSON can write what no UTF-8 file can hold; it would fail where a record is kept."""
+    path = write(tmp_path, r'{"a":"x \ud83d y \ud83d\ude00"}')
+    assert read_jsonl(path)[0].data == {"a": "x \ufffd y \U0001f600"}
+
+
 def test_an_array_is_accepted(tmp_path: Path) -> None:
     path = write(tmp_path, b'\xef\xbb\xbf\r\n[\r\n{"a":1},\r\n{"a":2}]', "rows.json")
     assert read_jsonl(path) == [Row(f"{path}, item 1", {"a": 1}), Row(f"{path}, item 2", {"a": 2})]

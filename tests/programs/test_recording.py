@@ -187,3 +187,26 @@ def test_sessions_side_by_side_do_not_mix(picture):
         results = asyncio.run(both())
     assert [result.answer for result in results] == ["yes", "no"]
     assert kept == {"one": ["yes", "yes"], "two": ["no", "no"]}
+
+
+def test_turns_that_follow_from_a_turn_that_is_asked_again_are_asked_again_too(picture):
+    """They had been told something else; what does not follow from it is replayed."""
+    script = debating("yes", "no", claimant="no")
+    first = record(VisualDebate(), picture, lambda asked: "?" if "color" in asked.outputs else script(asked))
+    assert [turn.ok for turn in first.transcript] == [True, True, False, True, True]
+    lm, asked = scripted_lm(script)
+    session = Session("case", Recording(("case", turn) for turn in first.transcript), ask_again=True)
+    with dspy.context(lm=lm), playing(session):
+        again = VisualDebate()(question=QUESTION, image=picture)
+    assert [turn.attempt for turn in again.transcript] == [0, 0, 1, 1, 1] and len(asked.asked) == 3
+    assert all(turn.ok for turn in again.transcript)
+    assert again.answer == first.answer
+
+
+def test_without_asking_again_another_question_is_refused_also_where_models_may_be_called(picture):
+    first = record(Direct(), picture, debating())
+    lm, script = scripted_lm(debating())
+    session = Session("case", Recording(("case", turn) for turn in first.transcript), ask_again=True)
+    with dspy.context(lm=lm), playing(session), pytest.raises(RecordingError, match="told something else"):
+        Direct()(question="Is there a cat in the image?", image=picture)
+    assert not script.asked
