@@ -104,7 +104,7 @@ def last_attempts(turns: list[Turn]) -> tuple[Transcript, list[Turn]]:
         if key in last:
             superseded.append(last[key])
         last[key] = turn
-    return Transcript(sorted(last.values(), key=lambda turn: turn.round)), superseded
+    return Transcript(sorted(last.values(), key=lambda turn: (turn.order, turn.round))), superseded
 
 
 def _case_ids(path: Path) -> Iterator[tuple[str, int]]:

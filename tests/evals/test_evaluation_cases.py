@@ -87,7 +87,7 @@ def test_C042() -> None:
             return YES if said else "I would rather not."
 
         result, asked = ask(MajorityVote(k=3), answer, temperature=1.0)
-        assert (result.answer, result.confidence, result.failure, len(asked)) == ("yes", 1.0, None, 4)
+        assert (result.answer, result.confidence, result.failure, len(asked)) == ("yes", 2 / 3, None, 4)
         assert sum(turn.ok for turn in result.transcript) == 2
 
 
