@@ -58,7 +58,7 @@ def test_a_call_budget_stops_before_the_next_call_and_can_be_continued(tmp_path)
     lm, script = scripted_lm(yes)
     cases = [case(n) for n in range(10)]
     progress = run(tmp_path / "r", cases, lm, concurrency=1, budget=Budget(calls=4))
-    assert progress.at_budget and progress.stopped == "the budget of 4 calls is spent"
+    assert progress.at_budget and progress.stopped == "the budget of 4 calls is spent; a larger one continues"
     assert len(script.asked) == 4 and not Run(tmp_path / "r").finished
     run(tmp_path / "r", cases, lm)
     assert len(script.asked) == 10 and Run(tmp_path / "r").finished
