@@ -5,8 +5,8 @@
 A program without a role, and one whose single turn an engine in the process answers at once, so that what is left is
 bookkeeping: making inputs, keeping turns and cases on disk, progress. Ours writes every turn and every case durably and
 scores them with intervals; `dspy.Evaluate` runs the same program with the same metric and writes nothing. Each size
-runs in a process of its own. The exit code is 1 if the CPU time per case differs by more than 20 % between our sizes,
-or if memory grows by 50 MB or more from the smallest to the largest.
+runs in a process of its own. The exit code is 1 if the CPU time per case is more than 20 % above that of the smallest
+size at any other, or if memory grows by 50 MB or more from the smallest to the largest.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-MOST_SPREAD = 1.2
-MOST_GROWTH_MB = 50
+MOST_GROWTH = 1.2
+MOST_MORE_MB = 50
 ANSWER = "[[ ## answer ## ]]\nyes\n\n[[ ## reason ## ]]\nit is there\n\n[[ ## completed ## ]]\n"
 
 
@@ -182,12 +182,12 @@ def main() -> int:
                     row += f"{found['score_cpu_s']:9.2f}{found['last_mb']:6.0f}{found['resume_cpu_s']:10.2f}"
                 print(row, flush=True)
         least, most = min(options.sizes), max(options.sizes)
-        times = [cpu["ours", count] for count in options.sizes]
-        growth = memory["ours", most] - memory["ours", least]
-        print(f"ours: slowest / fastest {max(times) / min(times):.2f}; {growth:.0f} MB more memory, with scoring")
+        growth = max(cpu["ours", count] for count in options.sizes) / cpu["ours", least]
+        more_mb = memory["ours", most] - memory["ours", least]
+        print(f"ours: time per case x {growth:.2f} at most; {more_mb:.0f} MB more memory, scoring included")
         for count in sorted({*options.sizes} & {*options.stock}):
             print(f"dspy.Evaluate / ours at {count:,} cases: {cpu['dspy.Evaluate', count] / cpu['ours', count]:.2f}")
-        kept = kept and max(times) / min(times) <= MOST_SPREAD and growth < MOST_GROWTH_MB
+        kept = kept and growth <= MOST_GROWTH and more_mb < MOST_MORE_MB
     return 0 if kept else 1
 
 
