@@ -209,7 +209,7 @@ def _is_passing(error: LMError) -> bool:
 
 def _pause_s(error: LMError, retry: int) -> float:
     if error.retry_after is not None:
-        return error.retry_after
+        return min(error.retry_after, MAX_BACKOFF_S)
     # Not for cryptography, and never part of a result: the pause only keeps clients from retrying in step.
     return random.uniform(0, min(2.0**retry, MAX_BACKOFF_S))
 

@@ -29,7 +29,7 @@ def test_a_claim_that_holds_has_no_cause():
     judge = said("judge", answer="yes", reason="a tail after all", actual_object="a dog", cause="perception")
     interpreted = interpret([CLAIM, DESCRIBE, DENIAL, judge], "yes")
     assert interpreted == Interpretation(
-        hallucinated=False, claimed_by=("debater_a", "judge"), region="top-left", actual_object="a dog",
+        hallucinated=False, claimed_by=("debater_a",), region="top-left", actual_object="a dog",
         reason="a tail after all",
     )  # fmt: skip
 

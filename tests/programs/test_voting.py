@@ -30,7 +30,6 @@ def ask(picture, program, samples, **settings):
         (["yes", "no", "no", "yes"], "yes", 0.5, "sample 0"),
         (["no", "yes", "yes", "no"], "no", 0.5, "sample 0"),
         (["yes", "yes", "??"], "yes", 2 / 3, "sample 0"),
-        (["??", "no", "yes"], "no", 1 / 3, "sample 1"),
         (["??", "??", "no"], "no", 1 / 3, "sample 2"),
         (["no"], "no", 1.0, "sample 0"),
     ],
