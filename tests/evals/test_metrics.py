@@ -97,7 +97,7 @@ def test_undefined_is_none_and_not_zero() -> None:
     never_yes = yes_no_score([record("yes", "no"), record("no", "no")]).metrics
     assert (never_yes["precision"], never_yes["recall"], never_yes["f1"]) == (None, 0.0, 0.0)
     no_positives = yes_no_score([record("no", "yes")]).metrics
-    assert (no_positives["precision"], no_positives["recall"], no_positives["f1"]) == (0.0, None, None)
+    assert (no_positives["precision"], no_positives["recall"], no_positives["f1"]) == (0.0, None, 0.0)
     all_wrong = yes_no_score([record("no", "yes"), record("yes", "no")]).metrics
     assert all_wrong["f1"] == 0.0
 
