@@ -31,7 +31,7 @@ def scenes(seed: int = 0, count: int = 50) -> list[Row]:
 
 
 def leaves_enough_absent(rows: list[Row], pairs: int = 3) -> bool:
-    """Whether every picture lacks enough kinds to ask for; else `build_pope` refuses, which a test of its own checks."""
+    """Whether every picture lacks enough kinds to ask for; else `build_pope` refuses, as another test checks."""
     kinds = {kind for row in rows for kind in row["objects"]}
     return all(len(kinds) - len(row["objects"]) >= pairs for row in rows)
 
