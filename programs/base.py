@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import dspy
 from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
 
 from programs.adapter import TurnAdapter
 from programs.bridge import run_sync
@@ -75,6 +76,7 @@ class DebateProgram(dspy.Module):
         round: int = 0,
         branch: str = "",
         sample: int = 0,
+        logprobs: bool = False,
         **inputs: Any,
     ) -> Turn:
         """Let `role` speak once and return the turn; read what it said from `turn.said`.
@@ -86,56 +88,79 @@ class DebateProgram(dspy.Module):
             round: number of the round, from 0.
             branch: tells apart turns of one role, stage and round that run side by side (`agent=2`).
             sample: number of an independent sample; samples other than 0 are cached apart (`rollout_id`).
+            logprobs: ask for the probabilities of the tokens, and do without if the model has none.
             inputs: the signature's input fields. Texts are made harmless (`programs.untrusted`).
 
         Returns:
             The finished turn, also if it failed: then `turn.failure` says why, and reading `turn.said` raises
             `TurnFailed`, which ends the debate.
         """
-        performance = _performance.get()
-        if performance is None:
-            raise RuntimeError("`turn` belongs into `debate`; call the program instead")
-        place = performance.next_place()
-        performance.claim(role, stage, round, branch)
         told = {name: neutralise(value) for name, value in inputs.items()}
         described = {name: _describe(value) for name, value in told.items()}
-        session, attempt = current_session(), 0
         signature = signature_of(predictor)
         # Pictures are left out of the hash: which one it is follows from the case, a replay need not have it, and
         # its bytes may differ between versions of Pillow.
         pictures = {name for name, field in signature.input_fields.items() if field.annotation is dspy.Image}
         texts = {name: value for name, value in described.items() if name not in pictures}
-        told_hash = input_hash(signature.instructions, texts)
+        blank = Turn(
+            role=role, stage=stage, round=round, branch=branch, inputs=described,
+            input_hash=input_hash(signature.instructions, texts), asked=tuple(signature.output_fields),
+        )  # fmt: skip
 
+        async def speak(turn: Turn) -> Turn:
+            return await self._speak(turn, predictor, told, sample, logprobs)
+
+        return await self._perform(blank, speak, signature.output_fields, traced=(predictor, told))
+
+    async def _perform(
+        self,
+        blank: Turn,
+        speak: Callable[[Turn], Awaitable[Turn]],
+        fields: Mapping[str, FieldInfo],
+        *,
+        traced: tuple[dspy.Predict, dict[str, Any]] | None = None,
+        paid: bool = True,
+    ) -> Turn:
+        """Play the turn from the recording, or let it be spoken; keep it either way.
+
+        Args:
+            fields: the turn's output fields, whose types a recorded output is read with.
+            traced: what DSPy's trace is told of it; nothing if None.
+            paid: the turn calls a model.
+        """
+        performance = _performance.get()
+        if performance is None:
+            raise RuntimeError("turns belong into `debate`; call the program instead")
+        place = performance.next_place()
+        performance.claim(blank.role, blank.stage, blank.round, blank.branch)
+        blank = blank.model_copy(update={"order": place})
+        session = current_session()
         if session is not None:
-            key = TurnKey(session.case_id, branch, role, stage, round)
-            recorded, attempt = session.find(key, told_hash)
+            key = TurnKey(session.case_id, blank.branch, blank.role, blank.stage, blank.round)
+            recorded, attempt = session.find(key, blank.input_hash or "")
             if recorded is not None:
                 turn = recorded.model_copy(update={"replayed": True, "order": place})
                 if turn.output is not None:
-                    turn._said = _typed(signature_of(predictor), turn.output)
-                performance.add(place, turn, predictor, told)
+                    turn._said = _typed(fields, turn.output)
+                performance.add(place, turn, traced)
                 if session.keep_replayed and session.on_turn is not None:
                     await session.on_turn(session.case_id, turn)
                 return turn
-            if session.before_call is not None:
+            blank = blank.model_copy(update={"attempt": attempt})
+            if paid and session.before_call is not None:
                 session.before_call()
 
-        turn = await self._speak(
-            Turn(
-                order=place, role=role, stage=stage, round=round, branch=branch, attempt=attempt,
-                inputs=described, input_hash=told_hash, asked=tuple(signature.output_fields),
-            ),
-            predictor, told, sample,
-        )  # fmt: skip
-        performance.add(place, turn, predictor, told)
+        turn = await speak(blank)
+        performance.add(place, turn, traced)
         if compiling := Compiling.current():
             compiling.add(turn)
         if session is not None and session.on_turn is not None:
             await session.on_turn(session.case_id, turn)
         return turn
 
-    async def _speak(self, blank: Turn, predictor: dspy.Predict, told: dict[str, Any], sample: int) -> Turn:
+    async def _speak(
+        self, blank: Turn, predictor: dspy.Predict, told: dict[str, Any], sample: int, logprobs: bool
+    ) -> Turn:
         if compiling := Compiling.current():
             compiling.check()
         lm = predictor.lm or dspy.settings.lm
@@ -144,7 +169,9 @@ class DebateProgram(dspy.Module):
                 f"no model for the role {blank.role}: give one with --model or `dspy.configure(lm=...)`, "
                 "or one for this role with --model-for or `program.use_models(...)`"
             )
-        config = {"rollout_id": _rollout(lm, blank, sample)} if sample or blank.attempt else {}
+        config: dict[str, Any] = {"rollout_id": _rollout(lm, blank, sample)} if sample or blank.attempt else {}
+        if logprobs and lm.model not in _WITHOUT_LOGPROBS:
+            config["logprobs"] = True
         tracing, keep_history = dspy.settings.trace is not None, not dspy.settings.disable_history
         try:
             # A small model may be able to follow one format only; it then brings its adapter (`demur.local`).
@@ -152,6 +179,9 @@ class DebateProgram(dspy.Module):
             with dspy.context(adapter=adapter, trace=[] if tracing else None, disable_history=False):
                 prediction, attempts = await call(predictor, lm, told, config, keep_history=keep_history)
         except CallFailed as failed:
+            if "logprobs" in config and "logprob" in failed.failure.reason:
+                _WITHOUT_LOGPROBS.add(lm.model)
+                return await self._speak(blank, predictor, told, sample, logprobs=False)
             turn = blank.model_copy(update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts})
             return turn
         for name in blank.asked:
@@ -272,9 +302,8 @@ class _Performance:
             )
         taken.add(key)
 
-    def add(self, place: tuple[int, ...], turn: Turn, predictor: dspy.Predict, told: dict[str, Any]) -> None:
-        traced = (predictor, told, turn.said) if turn.ok else None
-        self._spoken.append((place, turn, traced))
+    def add(self, place: tuple[int, ...], turn: Turn, traced: tuple[dspy.Predict, dict[str, Any]] | None) -> None:
+        self._spoken.append((place, turn, (*traced, turn.said) if traced is not None and turn.ok else None))
 
     @property
     def turns(self) -> list[Turn]:
@@ -295,6 +324,9 @@ class _Performance:
         del trace[: max(0, len(trace) - dspy.settings.max_trace_size)]
 
 
+_WITHOUT_LOGPROBS: set[str] = set()
+"""Models that refused a request because it asked for the probabilities of tokens."""
+
 _performance: ContextVar[_Performance | None] = ContextVar("demur_performance", default=None)
 _position: ContextVar[_Position] = ContextVar("demur_position")
 
@@ -314,9 +346,9 @@ def _describe(value: Any) -> Any:
     return TypeAdapter(type(value)).dump_python(value, mode="json")
 
 
-def _typed(signature: type[dspy.Signature], output: dict[str, Any]) -> dspy.Prediction:
-    """The recorded output with the types that the signature declares."""
-    types: dict[str, Any] = {name: field.annotation for name, field in signature.output_fields.items()}
+def _typed(fields: Mapping[str, FieldInfo], output: dict[str, Any]) -> dspy.Prediction:
+    """The recorded output with the types of its fields."""
+    types: dict[str, Any] = {name: field.annotation for name, field in fields.items()}
     return dspy.Prediction(
         **{
             name: TypeAdapter(types[name]).validate_python(value) if name in types else value

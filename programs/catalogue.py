@@ -14,6 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from programs.base import DebateProgram
 from programs.direct import Direct
 from programs.errors import InputError
+from programs.rag import Drag, Flare, IRCoT, IterRetGen, NaiveGeneration, NaiveRag, SelfRag, TextDebate
 from programs.self_reflection import SelfReflection
 from programs.visual import VisualDebate
 from programs.voting import MajorityVote, SelfConsistency
@@ -24,6 +25,14 @@ PROGRAMS: dict[str, type[DebateProgram]] = {
     "visual-debate": VisualDebate,
     "majority-vote": MajorityVote,
     "self-consistency": SelfConsistency,
+    "naive-generation": NaiveGeneration,
+    "naive-rag": NaiveRag,
+    "flare": Flare,
+    "iter-retgen": IterRetGen,
+    "ircot": IRCoT,
+    "self-rag": SelfRag,
+    "text-debate": TextDebate,
+    "drag": Drag,
 }
 
 
