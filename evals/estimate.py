@@ -1,7 +1,7 @@
 """What a run will cost, before a cent is spent.
 
 A few sampled cases are rehearsed without a model: whatever the roles are asked, they give the first of the closed
-choices, or the second, all alike or in turns. That finds the fewest and the most calls that the program's structure
+choices, or the second, all alike, in turns or in other regular patterns. That finds the fewest and the most calls that the program's structure
 allows, and the prompts whose length is measured. Where between them a real run lies depends on how often its roles
 disagree; the likely value assumes what the authors of the visual-debate paper published: 273 of 2,967 debates went
 beyond the first round.
@@ -13,6 +13,7 @@ import asyncio
 import random
 import types
 from collections.abc import Callable, Sequence
+from itertools import cycle, product
 from typing import Any, Literal, Union, get_args, get_origin
 
 import dspy
@@ -28,7 +29,13 @@ PUBLISHED_DISAGREEMENT = 273 / 2967
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_PICTURE = 765
 """Of a picture of 1024 x 1024 pixels in high detail at OpenAI: 170 for each of 4 tiles, and 85."""
+PATTERNS = [(0, 1), (1, 0), *product((0, 1), repeat=3)]
+"""Which of a closed choice the roles take, in turns. Debates have two sides, or two sides and a judge."""
 MADE_UP_TEXT = "a sentence of the length that roles usually give as a reason for what they answer"
+
+MADE_UP_TEXTS = {"answer": (MADE_UP_TEXT, ""), "confidence": ("1", "0")}
+"""What stands in these text fields for the first and the second choice: programs go on while there is no answer, or
+while a role is unsure."""
 
 PriceOfTokens = Callable[[int, int], float | None]
 """Dollars for prompt and completion tokens; None if the price is not known."""
@@ -94,9 +101,7 @@ def estimate(
     if sample < 1:
         raise InputError(f"sample is the number of cases that are rehearsed, 1 or more; got {sample}")
     sampled = random.Random(seed).sample(list(cases), min(sample, len(cases)))
-    ways = [
-        run_sync(_rehearse(program, sampled, alike=alike, start=start)) for alike in (True, False) for start in (0, 1)
-    ]
+    ways = [run_sync(_rehearse(program, sampled, pattern)) for pattern in PATTERNS]
     shortest, longest = min(ways, key=lambda way: way.calls), max(ways, key=lambda way: way.calls)
     scale = len(cases) / len(sampled)
 
@@ -119,10 +124,10 @@ def estimate(
     )
 
 
-async def _rehearse(program: DebateProgram, cases: Sequence[Case], *, alike: bool, start: int) -> Rehearsal:
-    """Run the cases with made-up answers: all roles choose alike, or every other role differently."""
+async def _rehearse(program: DebateProgram, cases: Sequence[Case], pattern: tuple[int, ...]) -> Rehearsal:
+    """Run the cases with made-up answers; the roles choose by the pattern, in turns."""
     rehearsed = program.deepcopy()
-    choices = {role: (start if alike else start + number) % 2 for number, role in enumerate(rehearsed.roles)}
+    choices = dict(zip(rehearsed.roles, cycle(pattern), strict=False))
     rehearsed.use_models({role: dspy.BaseLM(role) for role in choices})
     rehearsal = Rehearsal(choices)
     with dspy.context(adapter=rehearsal, trace=None, disable_history=True):
@@ -152,7 +157,8 @@ class Rehearsal(TurnAdapter):
         inputs: dict[str, Any],
     ) -> list[dict[str, Any]]:
         answer = {
-            name: _made_up(field.annotation, self.choices[lm.model]) for name, field in signature.output_fields.items()
+            name: _made_up(field.annotation, self.choices[lm.model], MADE_UP_TEXTS.get(name))
+            for name, field in signature.output_fields.items()
         }
         self.calls += 1
         self.prompt_tokens += sum(_tokens(message["content"]) for message in self.format(signature, demos, inputs))
@@ -166,8 +172,8 @@ def _tokens(content: Any) -> int:
     return sum(TOKENS_PER_PICTURE if part["type"] == "image_url" else _tokens(part["text"]) for part in content)
 
 
-def _made_up(annotation: Any, choice: int) -> Any:
-    """A value of the type; of a closed choice the first, or with `choice` 1 the second."""
+def _made_up(annotation: Any, choice: int, texts: tuple[str, str] | None = None) -> Any:
+    """A value of the type; of a closed choice (and of `texts`) the first, or with `choice` 1 the second."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return arguments[choice % len(arguments)]
@@ -178,4 +184,6 @@ def _made_up(annotation: Any, choice: int) -> Any:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         fields = annotation.model_fields
         return annotation(**{name: _made_up(field.annotation, choice) for name, field in fields.items()})
+    if annotation is str and texts is not None:
+        return texts[choice]
     return {bool: choice == 0, int: 1, float: 0.5, dict: {}}.get(origin or annotation, MADE_UP_TEXT)

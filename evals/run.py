@@ -47,6 +47,8 @@ class RunSpec(BaseModel):
     cases: int
     models: dict[str, str] = {}
     """Role → model; the key `*` is every role without an own one."""
+    retriever: dict[str, Any] | None = None
+    """What the program searches (`Retriever.identity`); None where it searches nothing, or replays what was found."""
     replay: str | None = None
     """SHA-256 of the recording that is replayed instead of calling models."""
     seed: int = 0

@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -15,7 +15,9 @@ class TurnAdapter(dspy.ChatAdapter):
     """DSPy's `ChatAdapter`: the same messages, and the same reading of replies but for one fault.
 
     Blanks before a field's marker do not end up in the field: dspy 3.4.1 looks for the marker in the stripped line
-    but cuts the unstripped one (stanfordnlp/dspy#9942), so that `  [[ ## answer ## ]] yes` gives `]] yes`.
+    but cuts the unstripped one (stanfordnlp/dspy#9942), so that `  [[ ## answer ## ]] yes` gives `]] yes`. A choice
+    is read in any letter case, and with what models like to put around it (`The Proponent.`, `proponent agent 0`),
+    but never found in a sentence: "The proponent failed" is no choice.
 
     It is also cheaper. What a signature says is put together once, and pictures stand aside while the text is put
     together: DSPy writes each into the text and finds it there again, which takes longer than everything else.
@@ -37,7 +39,22 @@ class TurnAdapter(dspy.ChatAdapter):
         return known[1]
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        return super().parse(signature, _INDENTED_HEADER.sub("", completion))
+        completion = _INDENTED_HEADER.sub("", completion)
+        for name, field in signature.output_fields.items():
+            if get_origin(field.annotation) is Literal:
+                completion = _with_plain_choice(completion, name, get_args(field.annotation))
+        return super().parse(signature, completion)
+
+
+def _with_plain_choice(completion: str, name: str, choices: tuple[Any, ...]) -> str:
+    """`completion` with the value of the field as it is spelled among the choices, where it is one of them."""
+    texts = "|".join(re.escape(choice) for choice in choices if isinstance(choice, str))
+    decorated = (
+        rf"(?m)^(\[\[ ## {name} ## \]\][ \t]*\n?)[\s*\"'`]*(?i:the\s+)?(?i:({texts}))(?:\s+(?:agent|side)(?:\s+\d+)?)?"
+        rf"[\s*\"'`.!]*(?=^\[\[ ## |\Z)"
+    )
+    spelled = {choice.casefold(): choice for choice in choices if isinstance(choice, str)}
+    return re.sub(decorated, lambda found: f"{found[1]}{spelled[found[2].casefold()]}\n\n", completion)
 
 
 _system_messages: WeakKeyDictionary[type[dspy.Signature], tuple[tuple[type, str], str]] = WeakKeyDictionary()

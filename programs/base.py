@@ -12,7 +12,7 @@ import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import dspy
 from pydantic import BaseModel, TypeAdapter
@@ -31,6 +31,8 @@ from programs.untrusted import mended, neutralise
 
 T = TypeVar("T")
 
+Task = Literal["visual", "text"]
+
 
 class DebateProgram(dspy.Module):
     """A program whose roles speak in turns.
@@ -43,6 +45,9 @@ class DebateProgram(dspy.Module):
     is no answer: then `answer` is None), and what else the program has: `interpretation`, `outcome`, `documents`,
     `confidence`.
     """
+
+    tasks: tuple[Task, ...] = ("visual",)
+    """What it answers: questions about an image (inputs `question` and `image`), or questions alone (`question`)."""
 
     async def debate(self, **inputs: Any) -> dspy.Prediction:
         """The protocol of the program: who speaks when, and what follows. Written by each program."""

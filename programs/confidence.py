@@ -123,7 +123,7 @@ def confidence_in(
         tokens = field_tokens(turn, field)
         if tokens is not None:
             return Confidence(value=over_tokens([logprob for _, logprob in tokens]), source="logprob")
-        if not any(attempt.logprobs for attempt in turn.attempts):
+        if turn.attempts and not any(attempt.logprobs for attempt in turn.attempts):
             if source == "logprob":
                 raise TurnFailed(turn.model_copy(update={"failure": _no_logprobs(turn)}))
             _say_once(turn.model)

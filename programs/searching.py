@@ -30,6 +30,8 @@ class SearchingProgram(DebateProgram):
         top_k: how many passages a search brings up.
     """
 
+    tasks = ("text",)
+
     def __init__(self, top_k: int = 5) -> None:
         super().__init__()
         check_k(top_k)

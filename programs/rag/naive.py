@@ -13,6 +13,8 @@ from signatures import AnswerFromDocuments, AnswerFromMemory
 class NaiveGeneration(DebateProgram):
     """Ask the model once, without documents. 1 call."""
 
+    tasks = ("text",)
+
     def __init__(self) -> None:
         super().__init__()
         self.answerer = dspy.Predict(AnswerFromMemory)

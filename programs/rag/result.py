@@ -39,6 +39,7 @@ def answered(
     outcome: str = "answered",
     found: Sequence[Passage] | None = None,
     kept: Sequence[Passage] | None = None,
+    reason: str | None = None,
     **more: Any,
 ) -> dspy.Prediction:
     """The result of a program, from what the role that spoke last `said`.
@@ -46,11 +47,12 @@ def answered(
     Args:
         found: all passages that were retrieved, if any were looked for.
         kept: those that the answer was made from; all by default.
+        reason: why; what the role says of it by default.
     """
     documents = None if found is None else used(found, found if kept is None else kept)
     return dspy.Prediction(
         answer=said.answer.strip(),
-        reason=said.get("reason"),
+        reason=said.get("reason") if reason is None else reason,
         outcome=outcome,
         documents=documents,
         no_documents=documents is not None and not any(document.kept for document in documents),
