@@ -12,7 +12,7 @@ import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import dspy
 from pydantic import BaseModel, TypeAdapter
@@ -31,7 +31,7 @@ from programs.untrusted import mended, neutralise
 
 T = TypeVar("T")
 
-Task = Literal["visual", "text"]
+Task = Literal["visual", "text", "vqa"]
 
 
 class DebateProgram(dspy.Module):
@@ -47,7 +47,8 @@ class DebateProgram(dspy.Module):
     """
 
     tasks: tuple[Task, ...] = ("visual",)
-    """What it answers: questions about an image (inputs `question` and `image`), or questions alone (`question`)."""
+    """What it answers: yes/no questions about an image (inputs `question` and `image`), questions alone (`question`), or
+    questions of any kind (`question`, `image` if there is one, and `choices`)."""
 
     async def debate(self, **inputs: Any) -> dspy.Prediction:
         """The protocol of the program: who speaks when, and what follows. Written by each program."""
@@ -105,7 +106,11 @@ class DebateProgram(dspy.Module):
         signature = signature_of(predictor)
         # Pictures are left out of the hash: which one it is follows from the case, a replay need not have it, and
         # its bytes may differ between versions of Pillow.
-        pictures = {name for name, field in signature.input_fields.items() if field.annotation is dspy.Image}
+        pictures = {
+            name
+            for name, field in signature.input_fields.items()
+            if dspy.Image in (field.annotation, *get_args(field.annotation))
+        }
         texts = {name: value for name, value in described.items() if name not in pictures}
         blank = Turn(
             role=role, stage=stage, round=round, branch=branch, inputs=described,

@@ -11,6 +11,7 @@ from typing import Any, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from programs.alignvqa import AlignVqa, SpecialistCot, SpecialistGenread, SpecialistSearch, SpecialistSelfAsk
 from programs.base import DebateProgram
 from programs.direct import Direct
 from programs.errors import InputError
@@ -33,6 +34,11 @@ PROGRAMS: dict[str, type[DebateProgram]] = {
     "self-rag": SelfRag,
     "text-debate": TextDebate,
     "drag": Drag,
+    "specialist-cot": SpecialistCot,
+    "specialist-self-ask": SpecialistSelfAsk,
+    "specialist-search": SpecialistSearch,
+    "specialist-genread": SpecialistGenread,
+    "align-vqa": AlignVqa,
 }
 
 

@@ -18,7 +18,8 @@ from programs.transcript import Failure, Turn, TurnFailed
 
 ConfidenceFrom = Literal["auto", "logprob", "verbalised"]
 """Where a confidence is taken from; `auto` takes token probabilities where the model gives them, else its words."""
-ConfidenceSource = Literal["logprob", "verbalised", "agreement"]
+ConfidenceSource = Literal["logprob", "verbalised", "agreement", "mixed"]
+"""`mixed` is a mean over confidences of different sources."""
 
 TokenLogprobs = Sequence[tuple[str, float]]
 """Tokens of a whole completion, in order, each with its natural log probability."""
