@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import dspy
 
 from demur.models import make_lm, parse_model_for
 from demur.pricing import price_of_tokens
-from evals.benchmarks.base import Benchmark, Case
+from demur.simulated.knowledge import learn
+from evals.benchmarks.base import Benchmark, Case, HasCorpus
 from evals.benchmarks.registry import get_benchmark
 from evals.estimate import PriceOfTokens
 from optimizers import load_program
-from programs import DebateProgram, InputError, make_program
+from programs import DebateProgram, InputError, arguments_of, make_program
+from programs.retrieval import Retriever, in_memory, open_retriever
+from programs.searching import SearchingProgram
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,53 @@ class ModelOptions:
             yield
 
 
+@dataclass(frozen=True)
+class SearchOptions:
+    """What the command line says about what is searched."""
+
+    corpus: str | None = None
+    index: tuple[str, ...] = ()
+
+    def given_to(self, program: DebateProgram, benchmark: Benchmark | None = None, seed: int = 0) -> None:
+        """Let `program` search what is named, else the benchmark's own corpus if it has one. Programs that search
+        nothing take no notice, so that one command line does for all.
+
+        Raises:
+            InputError: if the corpus or the index cannot be read.
+        """
+        if not isinstance(program, SearchingProgram):
+            return
+        if self.corpus is not None or self.index:
+            program.use_retriever(_opened(self.corpus, self.index))
+        elif isinstance(benchmark, HasCorpus):
+            program.use_retriever(_corpus_of(benchmark.name, seed))
+
+
+@lru_cache(maxsize=16)
+def _opened(corpus: str | None, index: tuple[str, ...]) -> Retriever:
+    return open_retriever(corpus, index)
+
+
+@lru_cache(maxsize=4)
+def _corpus_of(benchmark: str, seed: int) -> Retriever:
+    found = get_benchmark(benchmark)
+    assert isinstance(found, HasCorpus)
+    return in_memory(found.passages(seed))
+
+
 def build_program(
     name: str | None,
     settings: Sequence[str] = (),
     *,
     imitation: Path | None = None,
     compiled: Path | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> DebateProgram:
     """The program called `name` with `NAME=VALUE` settings, or the one in the folder `compiled`.
+
+    Args:
+        options: arguments that the command line has options of its own for, as `top_k`. None is not given; programs
+            without such an argument take no notice.
 
     Raises:
         InputError: if neither or both are given, or an argument is not one of the program's.
@@ -83,16 +126,20 @@ def build_program(
         arguments[key.strip().replace("-", "_")] = value
     if imitation is not None:
         arguments["imitation"] = str(imitation)
+    given = {key: value for key, value in (options or {}).items() if value is not None}
     if compiled is not None:
-        if arguments:
-            raise InputError("--set and --imitation make a new program; with --compiled its own arguments are used")
+        if arguments or given:
+            flags = [f"--{key.replace('_', '-')}" for key in given]
+            named = ", ".join(["--set", "--imitation", *flags])
+            raise InputError(f"{named} make a new program; with --compiled its own arguments are used")
         program = load_program(compiled)
         if name is not None and type(program) is not type(make_program(name)):
             raise InputError(f"{compiled} holds a {type(program).__name__}, not {name}; leave the name out")
         return program
     if name is None:
         raise InputError("which program? give its name (see `demur programs`) or --compiled DIR")
-    return make_program(name, arguments)
+    known = {argument.name for argument in arguments_of(name)}
+    return make_program(name, {key: value for key, value in given.items() if key in known} | arguments)
 
 
 def load_cases(
@@ -109,4 +156,6 @@ def load_cases(
     cases = found.load(data, images=images, limit=limit, seed=seed, recorded=recorded)
     if not cases:
         raise InputError(f"{benchmark} has no cases with these options; check --data and --limit")
+    if found.task == "text":
+        learn(cases)  # what the simulated model knows of them
     return found, cases

@@ -22,6 +22,24 @@ Data = Annotated[
 ]
 Images = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with the benchmark's pictures.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Use only so many cases, drawn by --seed.")]
+Corpus = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Corpus that programs search; indexed at the first use. JSONL, Parquet, hf:NAME."),
+]
+Index = Annotated[
+    list[str] | None,
+    typer.Option(metavar="DIR|URL", help="Index that programs search (`demur index build`); several are fused."),
+]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, help="Passages that a search brings up.")]
+ConfidenceOption = Annotated[
+    str | None,
+    typer.Option("--confidence", metavar="S", help="Where confidences come from: auto, logprob or verbalised."),
+]
+CalibratorFile = Annotated[
+    Path | None,
+    typer.Option("--calibrator", metavar="FILE", help="Calibrates final confidences; made by `demur calibrate`."),
+]
+Bins = Annotated[int, typer.Option("--bins", min=1, help="Bins of calibration errors.")]
 Seed = Annotated[int, typer.Option(help="For everything that is drawn.")]
 Model = Annotated[
     str | None,

@@ -26,6 +26,11 @@ data = ["coco_pope_random_revised.json"]
 replay = "pope_random_gemini_multi.jsonl"   # recorded turns instead of models: a run's folder or published debates
 recorded_model = "Gemini-Pro-Vision"        # what the table calls their model; default: recorded
 
+[[benchmark]]
+benchmark = "hotpotqa"
+data = ["dev.jsonl"]
+corpus = "corpus.jsonl"             # what programs search for its questions; or index = ["DIR"]
+
 [[model]]
 model = "openai/gpt-4o"             # as for --model; further keys: api_base, max_tokens, timeout_s, retries, price
 label = "gpt-4o"                    # default: the model string
@@ -98,6 +103,8 @@ class BenchmarkTable(_Table):
     label: Label = ""
     data: list[str] = []
     images: str | None = None
+    corpus: str | None = None
+    index: list[str] = []
     limit: int | None = Field(default=None, ge=1)
     split_by: Annotated[list[str], AfterValidator(_each_once)] | None = None
     replay: str | None = None

@@ -47,7 +47,7 @@ def forecast(plan: Plan) -> list[Forecast]:
         key = cell.questions.label, cell.method.label
         if key not in rehearsed:
             try:
-                rehearsed[key] = estimate(cell.method.build(), cell.cases, seed=plan.seeds[0])
+                rehearsed[key] = estimate(cell.program, cell.cases, seed=plan.seeds[0])
             except InputError as error:
                 raise InputError(f"{plan.file}: {cell.name}: {error}") from error
         state = "begun" if (cell.folder / "run.json").exists() else "new"

@@ -14,7 +14,7 @@ import dspy
 
 from demur.experiment.file import BenchmarkTable, ExperimentTables, ModelTable, ProgramTable, place
 from demur.models import make_lm
-from demur.setup import load_cases
+from demur.setup import SearchOptions, load_cases
 from evals.benchmarks.base import Benchmark, Case
 from optimizers import load_program
 from programs import DebateProgram, InputError, arguments_of, make_program, name_of
@@ -54,6 +54,8 @@ class Questions:
     """The tags whose values make a block each."""
     data: tuple[str, ...]
     replay: Path | None
+    search: SearchOptions
+    """What programs search for them."""
 
 
 def make_methods(tables: ExperimentTables, base: Path) -> list[Method]:
@@ -113,7 +115,11 @@ def load_questions(table: BenchmarkTable, tables: ExperimentTables, base: Path) 
     }
     cases = {seed: cases for seed, (_, cases) in loaded.items()}
     benchmark = loaded[tables.seeds[0]][0]
-    return Questions(table.name, benchmark, cases, _split_by(table.split_by, cases), data, replay)
+    search = SearchOptions(
+        None if table.corpus is None else _data_path(table.corpus, base),
+        tuple(item if "://" in item else str(base / item) for item in table.index),
+    )
+    return Questions(table.name, benchmark, cases, _split_by(table.split_by, cases), data, replay, search)
 
 
 def _data_path(item: str, base: Path) -> str:

@@ -7,7 +7,6 @@ files that are not there, and cells on disk that are not what the file says any 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from evals.evaluate import run_spec
 from evals.run import Run, RunSpec
 from evals.runner import Budget
 from evals.score import Scoring
-from programs import DebateProgram, InputError, name_of
+from programs import DebateProgram, InputError
 
 RUNS = "runs"
 """The folder of the cells, inside that of the experiment."""
@@ -150,16 +149,15 @@ def _cells(
             if questions.replay is None:
                 lm = lms.get(model, seed)
                 with inside(method.place):
-                    _check_inputs(program, questions)
                     program.use_models({role: lms.get(name, seed) for role, name in method.model_for.items()})
-            with dspy.context(lm=lm):
-                if questions.replay is None:
-                    with inside(f"{method.place}, with {model}"):
-                        program.check()
+                questions.search.given_to(program, questions.benchmark, seed)
+            with dspy.context(lm=lm), inside(f"{method.place}, with {model}"):
                 spec = run_spec(
                     program, questions.benchmark, questions.cases[seed],
                     data=questions.data, replay=questions.replay, seed=seed,
                 )  # fmt: skip
+                if questions.replay is None:
+                    program.check()
             folder = "/".join([*map(_slug, (questions.label, model, method.label)), f"seed-{seed}"])
             cell = Cell(runs / folder, method, model, questions, seed, program, lm, spec)
             if folder.lower() in taken:
@@ -168,25 +166,6 @@ def _cells(
                 )
             taken[folder.lower()] = cell.name
             yield cell
-
-
-_GIVEN = {"visual": {"image", "question"}, "text": {"question"}}
-"""Task of a benchmark → the inputs that its cases give."""
-
-
-def _check_inputs(program: DebateProgram, questions: Questions) -> None:
-    """Raises `InputError` if the program does not take what the cases of the benchmark give."""
-    given = _GIVEN.get(questions.benchmark.task)
-    parameters = inspect.signature(program.debate).parameters.values()
-    if given is None or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    taken = {parameter.name for parameter in parameters}
-    needed = {parameter.name for parameter in parameters if parameter.default is parameter.empty}
-    if not needed <= given <= taken:
-        raise InputError(
-            f"{name_of(program)} takes {' and '.join(sorted(taken))}, but {questions.label} gives "
-            f"{' and '.join(sorted(given))}; put it into an experiment of its own"
-        )
 
 
 def _slug(label: str) -> str:

@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from evals.records import Record, Status
 from evals.score import Score, Scoring
+from programs.retrieval.base import Passage
 
 
 @dataclass(frozen=True)
@@ -81,4 +82,15 @@ class Benchmark(Protocol):
 
     def correct(self, record: Record, scoring: Scoring = "strict") -> bool | None:
         """Whether one case counts as right; None if it is left out of accuracy (as `uncertain` in POPE-R)."""
+        ...
+
+
+@runtime_checkable
+class HasCorpus(Protocol):
+    """A benchmark that brings what is to be searched for its questions."""
+
+    name: str
+
+    def passages(self, seed: int = 0) -> list[Passage]:
+        """The corpus for the cases of that seed."""
         ...

@@ -16,8 +16,10 @@ import dspy
 from evals.benchmarks.base import Case
 from evals.benchmarks.yes_no import YesNoBenchmark
 from evals.scenes import Scene, SceneQuestion
+from evals.scenes.lexicon import lexicon
 from programs.errors import InputError
 from programs.images import load_image
+from programs.retrieval.base import Passage
 
 PARTS: dict[str, int] = {"train": 0, "validation": 10_000, "test": 20_000}
 """Part → index of its first scene. No scene of a seed is in two parts."""
@@ -67,6 +69,11 @@ class Scenes(YesNoBenchmark):
         first = PARTS[part]
         scenes = (Scene.make(seed, index) for index in range(first, first + -(-wanted // QUESTIONS_IN_SCENE)))
         return [_case(scene, question, part) for scene in scenes for question in scene.questions()][:wanted]
+
+    def passages(self, seed: int = 0) -> list[Passage]:
+        """What a program that searches may look up: how each kind of thing looks and what it is taken for. The same
+        for every seed."""
+        return lexicon()
 
 
 def _part(data: Sequence[str | Path]) -> str:
