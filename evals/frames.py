@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Columns = dict[str, Any]
 """Name → Arrow type; None where it is found from the values."""
 
-_RECORD_PARTS = ("label", "tags", "truth", "answers", "interpretation", "usage")
+_RECORD_PARTS = (
+    "label", "tags", "truth", "answers", "documents", "interpretation", "option_probabilities", "abandoned", "usage",
+)  # fmt: skip
 """Fields of a record that are not one value."""
 
 
@@ -34,10 +36,12 @@ def records_table(records: Iterable[Record]) -> pyarrow.Table:
     """One row a case, with a column for each field of `Record` that is one value, and:
 
     `labels` (all accepted answers) beside `label` (None where there are several); `usage_*`; `interpretation_*`, all
-    None where nobody claimed the object; `tag_*`, texts; `truth_*`; `answers_ROLE`, the role's answers in order.
+    None where nobody claimed the object; `tag_*`, texts; `truth_*`; `answers_ROLE`, the role's answers in order;
+    `documents` and `documents_kept`, ids of what was retrieved and of what the answer was made from.
     """
     fixed = {name: kind for name, kind in _columns(Record).items() if name not in _RECORD_PARTS}
     fixed |= {"label": _arrow_type(str), "labels": _arrow_type(list[str])}
+    fixed |= {"documents": _arrow_type(list[str]), "documents_kept": _arrow_type(list[str])}
     fixed |= _columns(Interpretation, "interpretation_") | _columns(Usage, "usage_")
     return _table(map(_record_row, records), fixed)
 
@@ -85,6 +89,9 @@ def _record_row(record: Record) -> dict[str, Any]:
     row = {name: getattr(record, name) for name in Record.model_fields if name not in _RECORD_PARTS}
     labels = [record.label] if isinstance(record.label, str) else record.label
     row |= {"label": labels[0] if labels and len(labels) == 1 else None, "labels": labels}
+    if record.documents is not None:
+        row["documents"] = [document.id for document in record.documents]
+        row["documents_kept"] = [document.id for document in record.documents if document.kept]
     interpretation = record.interpretation or {}
     row |= {f"interpretation_{name}": interpretation.get(name) for name in Interpretation.model_fields}
     row |= _prefixed("usage", record.usage.model_dump())

@@ -14,13 +14,15 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _COMPAT_ARTICLES = re.compile(r"\b(a|an|the)\b")
 _COMPAT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
-_QUOTES = dict.fromkeys(map(ord, "'’‘‛`´ʼʹ"))  # left out: O’Brien is OBrien, and the published scripts do so
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
+_QUOTES = dict.fromkeys("'’‘‛`´ʼʹ", "")  # O’Brien is OBrien, also in the published scripts
+_DASHES = dict.fromkeys("‐‑‒–—―−", "-")
+_ONE_SIGN = str.maketrans(_QUOTES | _DASHES)
 _RAISED = re.compile(r"(?<=\d)(?=[¹²³⁰⁴-⁹¼-¾⅐-⅞])")  # the form NFKC would make 102 of 10² and 31⁄2 of 3½
 _INITIALS = re.compile(r"\b([^\W\d_])\.\s+(?=[^\W\d_]\.)")
 _THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)")
 _NEGATIVE_SUM = re.compile(r"(?<!\w)-([$£¥€])(?=[\d.])")
 _LOOSE_SIGNS = re.compile(r"(?<![^\W_])(?<![+#])[+#]+")
+_NO_WORD = re.compile(r"[^\w\s]|_")
 _NO_ZERO = re.compile(r"(?<![\w.])\.(?=\d)")
 
 
@@ -63,19 +65,24 @@ def _compat(text: str) -> str:
 
 
 def _strict(text: str) -> str:
-    text = _RAISED.sub(" ", text).translate(_QUOTES | _DASHES)
-    text = normalize("NFKC", normalize("NFKC", normalize("NFD", text).casefold()).casefold())
-    text = "".join(char for char in text if category(char) != "Cf")  # as the zero-width space
+    text = text.translate(_ONE_SIGN)
+    if text.isascii():
+        text = text.lower()
+    else:
+        text = normalize("NFD", _RAISED.sub(" ", text)).casefold()
+        text = normalize("NFKC", normalize("NFKC", text).casefold())
+        text = "".join(char for char in text if category(char) != "Cf")  # as the zero-width space
     text = _INITIALS.sub(r"\1.", _LOOSE_SIGNS.sub(" ", text))
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
     text = _NO_ZERO.sub("0.", _NEGATIVE_SUM.sub(r"\1-", text))
-    around = zip(" " + text, text, text[1:] + " ", strict=False)
-    words = "".join(_written(before, char, after) for before, char, after in around).split()
+    words = _NO_WORD.sub(_written, text).split()
     return " ".join([*(word for word in words[:-1] if word not in _ARTICLES), *words[-1:]])
 
 
-def _written(before: str, char: str, after: str) -> str:
-    """What stays of `char` between its neighbours."""
+def _written(match: re.Match[str]) -> str:
+    """What stays of a character that is no letter or digit, between its neighbours."""
+    char, text, end = match[0], match.string, match.end()
+    before, after = text[match.start() - 1 : match.start()], text[end : end + 1]
     if (kind := category(char))[0] in "LMN":
         return char
     if char == "%" or kind == "Sc":
@@ -86,4 +93,4 @@ def _written(before: str, char: str, after: str) -> str:
         return "." if before.isdigit() and after.isdigit() else "" if before.isalpha() and after.isalpha() else " "
     if char == "-":
         return "-" if after.isdigit() and not (before.isalnum() or before == "-") else " "
-    return char if char in "+#" and (before.isalnum() or before in "+#") else " "
+    return char if char in "+#" and before and (before.isalnum() or before in "+#") else " "

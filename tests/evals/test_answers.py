@@ -9,7 +9,9 @@ import pytest
 from evals.answers import MISSING, ScoredAnswers, score_answers
 from evals.benchmarks.base import Case
 from evals.benchmarks.pope import Pope, PopeC, PopeR
+from evals.run import RunFolder, RunSpec, turn_line
 from programs.errors import InputError
+from programs.transcript import Turn
 
 PUBLISHED = "pope/pope_random_gemini_multi.jsonl"
 
@@ -202,3 +204,16 @@ def test_csv_answers(tmp_path: Path) -> None:
     result = score_answers(TWO_SETTINGS[:2], path, "strict", Pope())
     assert answers(result) == {"coco/random/1": "", "coco/random/2": "Yes, a dog"}
     assert (result.score.counts["unparsed"], result.score.counts["fp"]) == (1, 1)
+
+
+def test_a_run_of_our_own_is_not_taken_for_answers_of_others(tmp_path: Path) -> None:
+    """A record that failed has no answer, and a case that was run again has two records: only `Run` knows that."""
+    run, case = tmp_path / "r", Case(id="t/1", question="q", label="yes", group="p", inputs=dict)
+    with RunFolder(run, RunSpec(program="direct", state_hash="s", benchmark="toy", cases_hash="c", cases=1)):
+        pass
+    turn = Turn(role="answerer", stage="answer", inputs={}, input_hash="h", output={"answer": "yes"})
+    (run / "turns.jsonl").write_text(turn_line("t/1", turn) + "\n")
+    (run / "records.jsonl").write_text(case.record(status="ok", answer="yes").model_dump_json() + "\n")
+    for path in (run, run / "records.jsonl", run / "turns.jsonl"):
+        with pytest.raises(InputError, match="a run of demur.*`demur report RUN`.*`demur compare RUN_A RUN_B`"):
+            score_answers([case], path, "strict", Pope())

@@ -6,9 +6,11 @@ import dspy
 import pytest
 
 from evals.benchmarks.base import Case
+from evals.benchmarks.qa import OPEN_QA
 from evals.benchmarks.scenes import Scenes
 from evals.case_metric import CaseMetric
 from programs import Direct
+from programs.transcript import Transcript
 from tests.pictures import make_picture
 from tests.scripted import scripted_lm
 
@@ -22,7 +24,7 @@ def case(number, label, picture=RED, question="Is there a dog in the image?"):
     )  # fmt: skip
 
 
-CASES = [case(1, "yes"), case(2, "uncertain"), case(3, "no", BLUE), case(4, None), case(5, ["a", "b"])]
+CASES = [case(1, "yes"), case(2, "uncertain"), case(3, "no", BLUE), case(4, None), case(5, "yes", question="Is it?")]
 
 
 def test_examples_are_the_cases_that_count_in_order():
@@ -58,17 +60,32 @@ def test_right_is_1_and_wrong_or_failed_is_0(reply, yes_case, no_case):
     assert scores == [yes_case, no_case] and all(type(score) is float for score in scores)
 
 
-def test_label_of_a_demonstration_follows_from_its_question_and_picture():
+def test_the_case_of_a_demonstration_follows_from_its_question_and_picture():
     question = "Is there a dog in the image?"
     metric = CaseMetric(Scenes(), [case(1, "yes", RED), case(2, "no", BLUE), case(3, "no", RED, "Is there a cup?")])
     metric.examples()
 
-    def label(**fields):
-        return metric.label_of(dspy.Example(**fields))
+    def case_of(**fields):
+        found = metric.case_of(dspy.Example(**fields))
+        return None if found is None else found.id
 
-    assert label(question=question, image=RED, answer="no") == "yes"
-    assert label(question=question, image=BLUE) == "no"
-    assert label(question="Is there a cup?", image=RED) == "no"
-    assert label(question="Is there a cup?", image=BLUE) is None
-    assert label(question=question) is None
-    assert label(image=RED, scenarios=["kitchen"], scenario="kitchen") is None
+    assert case_of(question=question, image=RED, answer="no") == "toy/1"
+    assert case_of(question=question, image=BLUE) == "toy/2"
+    assert case_of(question="Is there a cup?", image=RED) == "toy/3"
+    assert case_of(question="Is there a cup?", image=BLUE) is None
+    assert case_of(question=question) is None
+    assert case_of(image=RED, scenarios=["kitchen"], scenario="kitchen") is None
+
+
+def test_golden_answers_are_compared_as_the_benchmark_does():
+    def text_case(number, golden):
+        question = f"Who wrote book {number}?"
+        return Case(id=f"t/{number}", question=question, label=golden, group="g", inputs=lambda: {"question": question})
+
+    cases = [text_case(1, ["Mary Shelley", "Shelley"]), text_case(2, ["Homer"]), text_case(3, None)]
+    metric = CaseMetric(OPEN_QA[0], cases)
+    first, second = metric.examples()
+    answered = dspy.Prediction(answer="shelley.", reason="r", failure=None, transcript=Transcript())
+    assert (metric(first, answered), metric(second, answered)) == (1.0, 0.0)
+    assert metric.case_of(second) is metric.cases["t/2"]
+    assert metric.is_right(metric.cases["t/2"], "the Homer") is True

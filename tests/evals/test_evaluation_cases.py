@@ -107,7 +107,7 @@ def test_C052() -> None:
     parts = [lm15.ThinkingPart(given["reasoning_content"]), lm15.TextPart(given["content"])]
     result, _ = ask(Direct(), lambda asked: completion("", given["finish_reason"], parts=parts))
     assert (result.answer, result.failure.kind) == (None, "truncated")
-    assert "raise max_tokens" in result.failure.reason
+    assert "raise --max-tokens" in result.failure.reason
     assert result.transcript[0].attempts[-1].reasoning == given["reasoning_content"]
 
 

@@ -175,7 +175,7 @@ LASTING = {
     "prose": (Reply("I think so."), "unparsed", "expected the fields answer, reason", "I think so.", 2),
     "brackets": (Reply("[" * 9000), "unparsed", "expected the fields answer, reason", "[" * 9000, 2),
     "cut answer": (Reply("[[ ## answer ## ]]\nye", "length"), "truncated", "max_tokens", "[[ ## answer ## ]]\nye", 2),
-    "thoughts": (THOUGHTS, "truncated", "raise max_tokens", None, 2),
+    "thoughts": (THOUGHTS, "truncated", "raise --max-tokens", None, 2),
 }
 
 
@@ -360,7 +360,11 @@ def test_no_reply_however_strange_ends_a_run_or_loses_a_case(serve, tmp_path):
 
 
 def test_a_budget_holds_on_a_failing_server(serve, tmp_path):
-    """Failed requests are calls too, and are counted as such."""
+    """Failed requests are calls too, and are counted as such; their cases are open and asked again."""
     server = serve(dict.fromkeys(range(60), failing(500)))
     progress = run(tmp_path / "r", 60, server.lm(retries=1), concurrency=1, budget=Budget(calls=10))
-    assert progress.at_budget and progress.calls == len(server.server.log) == 10 and progress.failed == 5
+    assert progress.at_budget and progress.calls == len(server.server.log) == 10
+    assert (progress.done, len(records_of(tmp_path / "r"))) == (0, 0)
+    server.faults.clear()
+    progress = run(tmp_path / "r", 60, server.lm(retries=1), concurrency=1)
+    assert (progress.done, progress.failed) == (60, 0)

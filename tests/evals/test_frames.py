@@ -11,7 +11,7 @@ import pytest
 
 from evals import CaseMetric, evaluate, get_benchmark
 from evals.frames import records_table, to_pandas, turns_table
-from evals.records import Record
+from evals.records import DocumentUse, Record
 from evals.run import Run
 from programs import Direct, VisualDebate
 from programs.transcript import Usage
@@ -84,6 +84,14 @@ def test_values_of_other_kinds_find_a_type_of_their_own():
     assert list(frame["truth_names"][0]) == ["a", None] and frame["truth_deep"][0] == '{"é": [1]}'
     assert frame["label"].isna().tolist() == [True, True, False] and frame["label"][2] == "one"
     assert frame["labels"][0] is None and list(frame["labels"][1]) == ["Paris", "paris"]
+
+
+def test_documents_are_lists_of_ids():
+    used = [DocumentUse(id="7", title="A", kept=True), DocumentUse(id="3", title="B", kept=False, corruption="stale")]
+    frame = to_pandas(records_table([record(), record(documents=[]), record(documents=used, no_documents=True)]))
+    assert frame["documents"][0] is None and list(frame["documents"][1]) == []
+    assert (list(frame["documents"][2]), list(frame["documents_kept"][2])) == (["7", "3"], ["7"])
+    assert list(frame["no_documents"]) == [False, False, True]
 
 
 def test_a_dataset_has_the_same_rows_and_survives_parquet(run, tmp_path):

@@ -1,6 +1,7 @@
 """Intervals of whole score sheets: every metric has the one that belongs to the number beside it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from evals.intervals import cluster_bootstrap, wilson
 from evals.metric_intervals import cost_intervals, cost_parts, metric_intervals, metric_parts
 from evals.metrics import yes_no_correct, yes_no_score
 from evals.records import Record
-from evals.score import Score, Scoring
+from evals.score import Parts, Score, Scoring
 from programs.transcript import Usage
 
 
@@ -29,9 +30,12 @@ class YesNo:
         score = yes_no_score(records, scoring)
         sure = [record.confidence for record in records if record.confidence is not None]
         right = [bool(yes_no_correct(record, scoring)) for record in records if record.confidence is not None]
-        score.metrics["confidence"] = float(np.mean(sure)) if sure else None
-        score.metrics["overconfidence"] = abs(float(np.mean(sure) - np.mean(right))) if sure else None
-        return score
+        confidence = Parts.mean(record.confidence for record in records)
+        more = {
+            "confidence": confidence.value,
+            "overconfidence": abs(float(np.mean(sure) - np.mean(right))) if sure else None,
+        }
+        return replace(score, metrics=score.metrics | more, parts={**score.parts, "confidence": confidence})
 
     def correct(self, record: Record, scoring: Scoring = "strict") -> bool | None:
         return yes_no_correct(record, scoring)
@@ -125,6 +129,19 @@ def test_what_is_no_ratio_is_scored_again() -> None:
     assert interval is not None and value is not None
     assert value in interval
     assert interval.method == "cluster bootstrap, 200 resamples of 20 groups"
+
+
+def test_a_metric_is_a_ratio_because_its_benchmark_says_so() -> None:
+    """However much a number looks like a mean of cases: without parts it is scored again for each resample."""
+
+    class Undeclared(YesNo):
+        def score(self, records: Sequence[Record], scoring: Scoring = "strict") -> Score:
+            return replace(super().score(records, scoring), parts={})
+
+    records = run()
+    accuracy = metric_intervals(records, Undeclared())["accuracy"]
+    assert metric_parts(records, Undeclared())["accuracy"] is None
+    assert accuracy is not None and accuracy.method == "cluster bootstrap, 200 resamples of 20 groups"
 
 
 def test_undefined_metrics_have_no_interval() -> None:

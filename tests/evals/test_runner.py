@@ -5,12 +5,14 @@ import json
 
 import dspy
 import pytest
+from dspy.lm15 import ServerError
 
 from evals.benchmarks.base import Case
 from evals.run import Run, RunFolder, RunSpec
-from evals.runner import Budget, Runner
+from evals.runner import OUTAGE, Budget, Runner
 from programs import InputError, make_program
 from programs.bridge import run_sync
+from programs.recording import Recording
 from tests.scripted import completion, scripted_lm
 
 IMAGE = dspy.Image("data:image/png;base64,iVBORw0KGgo=")
@@ -144,6 +146,71 @@ def test_a_key_that_is_refused_stops_the_run_at_once(tmp_path):
     good, asked = scripted_lm(yes)
     run(tmp_path / "r", [case(n) for n in range(10)], good)
     assert len(asked.asked) == 10 and Run(tmp_path / "r").finished
+
+
+class Line:
+    """A model that can be reached or not: `down` says for which cases it cannot, by their numbers."""
+
+    def __init__(self, down):
+        self.down = down
+        self.lm, self.script = scripted_lm(self._answer)
+
+    def _answer(self, asked):
+        number = int(asked.user.split("number ")[1].split()[0])
+        return ServerError("connection refused") if number in self.down else yes(asked)
+
+
+@pytest.mark.parametrize("concurrency", [1, 32])
+def test_a_model_that_is_gone_stops_the_run_and_its_cases_are_asked_again(tmp_path, concurrency):
+    line, cases = Line(range(50, 200)), [case(n) for n in range(200)]
+    progress = run(tmp_path / "r", cases, line.lm, concurrency=concurrency)
+    assert "the model could not be reached" in progress.stopped and "connection refused" in progress.stopped
+    assert not progress.at_budget and not Run(tmp_path / "r").finished
+    assert (progress.done, progress.failed) == (50, 0)
+    assert {record.status for record in Run(tmp_path / "r").records()} == {"ok"}
+    in_a_row = max(OUTAGE, concurrency)
+    assert 50 + in_a_row <= len(line.script.asked) < 200
+
+    line.down = ()
+    asked = len(line.script.asked)
+    progress = run(tmp_path / "r", cases, line.lm, concurrency=concurrency)
+    assert (progress.done, progress.failed, len(line.script.asked) - asked) == (200, 0, 150)
+    assert Run(tmp_path / "r").finished and len(Run(tmp_path / "r").records()) == 200
+
+
+def test_a_model_that_comes_back_leaves_failed_cases_behind_and_no_stop(tmp_path):
+    line, cases = Line(range(1, OUTAGE)), [case(n) for n in range(OUTAGE + 10)]
+    progress = run(tmp_path / "r", cases, line.lm, concurrency=1)
+    assert (progress.stopped, progress.failed, progress.done) == (None, OUTAGE - 1, OUTAGE + 10)
+    records = list(Run(tmp_path / "r").records())
+    assert [record.case_id for record in records] == [case.id for case in cases]
+    assert sum(record.status == "provider error" for record in records) == OUTAGE - 1
+
+
+def test_a_short_run_without_a_model_ends_with_failed_cases(tmp_path):
+    line = Line(range(3))
+    progress = run(tmp_path / "r", [case(n) for n in range(3)], line.lm)
+    assert (progress.stopped, progress.failed, len(Run(tmp_path / "r").records())) == (None, 3, 3)
+
+
+def test_cases_that_were_not_sent_neither_end_nor_prolong_an_outage(tmp_path):
+    def broken():
+        raise InputError("broken.png: found 0 bytes, expected a picture")
+
+    line = Line(range(100))
+    cases = [case(n, broken if n % 2 else None) for n in range(100)]
+    assert run(tmp_path / "r", cases, line.lm, concurrency=1).stopped
+    assert len(line.script.asked) == OUTAGE
+    assert {record.status for record in Run(tmp_path / "r").records()} == {"bad input"}
+
+
+def test_an_outage_that_was_recorded_is_replayed_and_stops_nothing(tmp_path):
+    line, cases = Line(range(10)), [case(n) for n in range(30)]
+    run(tmp_path / "r", cases, line.lm, concurrency=1)
+    turns = [(case_id, turn) for case_id, turn in Run(tmp_path / "r").turns() if turn.failure]
+    replay = Recording((f"toy/{n}", turns[0][1].model_copy(update={"input_hash": None})) for n in range(30))
+    progress = run(tmp_path / "again", cases, line.lm, replay=replay)
+    assert (progress.stopped, progress.failed) == (None, 30)
 
 
 def test_another_run_in_the_folder_is_refused_and_what_differs_is_said(tmp_path):

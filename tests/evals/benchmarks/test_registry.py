@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from evals.benchmarks import BENCHMARKS, get_benchmark
-from evals.benchmarks.yes_no_file import YesNoFile
 from programs.errors import InputError
 
 
@@ -18,12 +17,6 @@ def test_every_benchmark_is_found_by_its_name() -> None:
         assert benchmark.name == name
         assert benchmark.task in ("visual", "text")
         assert benchmark.description and benchmark.headline
-
-
-def test_a_file_is_a_benchmark() -> None:
-    benchmark = get_benchmark("file:some/where:mine.csv")
-    assert isinstance(benchmark, YesNoFile)
-    assert benchmark.path == Path("some/where:mine.csv")
 
 
 @pytest.mark.parametrize("name", ["Pope", "pope:x", ""])
