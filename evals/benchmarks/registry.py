@@ -11,10 +11,22 @@ from evals.benchmarks.own_file import own_file
 from evals.benchmarks.pope import Pope, PopeC, PopeR
 from evals.benchmarks.qa import OPEN_QA, TextFile
 from evals.benchmarks.scenes import Scenes
+from evals.benchmarks.vqa import ScienceQa, VqaRad
 from evals.benchmarks.yes_no_file import YesNoFile
 from programs.errors import InputError
 
-_ALL: tuple[Benchmark, ...] = (Pope(), PopeR(), PopeC(), Scenes(), *OPEN_QA, Facts(), YesNoFile(), TextFile())
+_ALL: tuple[Benchmark, ...] = (
+    Pope(),
+    PopeR(),
+    PopeC(),
+    Scenes(),
+    *OPEN_QA,
+    Facts(),
+    VqaRad(),
+    ScienceQa(),
+    YesNoFile(),
+    TextFile(),
+)
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType({benchmark.name: benchmark for benchmark in _ALL})
 """Name on the command line → benchmark."""
