@@ -10,16 +10,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
+from demur.money import money
 from evals.benchmarks.base import Benchmark
+from evals.calibration import is_calibration_metric
 from evals.evaluate import Evaluation
 from evals.intervals import Interval
-from evals.metric_intervals import metric_intervals
+from evals.metric_intervals import costs_per_question, metric_intervals
 from evals.records import Record
 from evals.runner import Progress as RunProgress
+from evals.unanswered import unanswered
 from programs import Usage
 
 _WIDTH = None if sys.stdout.isatty() else 200
@@ -32,6 +36,54 @@ SIMULATED = (
     "simulated: the answers come from the simulated model. The figures show that the machinery works, "
     "never that a method does."
 )
+
+
+_GAP = 2
+"""Between the columns of a table without lines."""
+
+
+def print_table(table: Table, console: Console = out) -> None:
+    """Print `table`; if it is wider than the console, as several, each with the first column and as many as fit.
+
+    Numbers are never folded. A first column that is too long by itself is.
+    """
+    for number, columns in enumerate(_in_width(table, console.width)):
+        if number:
+            console.print()
+        part = Table(box=table.box, pad_edge=table.pad_edge, header_style=table.header_style)
+        for column in columns:
+            part.add_column(column.header, justify=column.justify, no_wrap=column is not columns[0], overflow="fold")
+        for row in zip(*(column.cells for column in columns), strict=True):
+            part.add_row(*row)
+        console.print(part, markup=False)
+
+
+def _in_width(table: Table, width: int) -> list[list[Column]]:
+    """The columns of the tables that `table` is printed as: as few as can be, and of about the same width."""
+    parts = _filled(table, width)
+    for narrower in range(width - 1, 0, -1):
+        found = _filled(table, narrower)
+        if len(found) > len(parts):
+            break
+        parts = found
+    return parts
+
+
+def _filled(table: Table, width: int) -> list[list[Column]]:
+    first, *others = table.columns
+    begin, *wide = (max(map(_cells, (column.header, *column.cells))) for column in table.columns)
+    parts, taken = [[first]], begin
+    for column, cells in zip(others, wide, strict=True):
+        taken += _GAP + cells
+        if taken > width and len(parts[-1]) > 1:
+            parts.append([first])
+            taken = begin + _GAP + cells
+        parts[-1].append(column)
+    return parts
+
+
+def _cells(shown: Any) -> int:
+    return cell_len(str(shown))
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -72,31 +124,37 @@ def percent(value: float | None, interval: Interval | None = None) -> str:
     return f"{100 * value:.1f}" + (f" ({100 * interval.low:.1f}-{100 * interval.high:.1f})" if interval else "")
 
 
+def decimal(value: float | None, interval: Interval | None = None) -> str:
+    """A figure for a person: `0.093 (0.081 to 0.107)`; `n/a` where it is undefined."""
+    if value is None:
+        return "n/a"
+    return f"{value:.3f}" + (f" ({interval.low:.3f} to {interval.high:.3f})" if interval else "")
+
+
 def per_case(total: float | None, cases: int, digits: int = 1) -> str:
     return "n/a" if total is None or not cases else f"{total / cases:,.{digits}f}"
 
 
 def evaluation_table(rows: Sequence[tuple[str, Evaluation]], metrics: Sequence[str]) -> Table:
-    """One row per evaluation: metrics in percent with 95 % intervals, and what a question costs."""
+    """One row per evaluation: metrics in percent with 95 % intervals, calibration where answers have confidences (as
+    decimals), and what a question costs."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("program", *metrics, "answered", "calls/q", "tokens/q", "$/q"):
+    known = dict.fromkeys(name for _, evaluation in rows for name in evaluation.score.metrics)
+    calibration = [name for name in known if is_calibration_metric(name) and name not in metrics]
+    for column in ("program", *metrics, *calibration, "answered", "calls/q", "tokens/q", "$/q"):
         table.add_column(column, justify="left" if column == "program" else "right")
     for label, evaluation in rows:
-        score, usage = evaluation.score, evaluation.usage
+        score, costs = evaluation.score, evaluation.per_question
         cases = score.counts["cases"]
-        answered = cases - evaluation.progress.failed
-        tokens = (
-            None
-            if usage.prompt_tokens is None or usage.completion_tokens is None
-            else usage.prompt_tokens + usage.completion_tokens
-        )
+        answered = cases - sum(evaluation.unanswered.values())
         table.add_row(
             label,
             *(percent(score.metrics.get(name), evaluation.intervals.get(name)) for name in metrics),
+            *(decimal(score.metrics.get(name), evaluation.intervals.get(name)) for name in calibration),
             f"{answered:,} of {cases:,}",
-            per_case(usage.calls, cases),
-            per_case(tokens, cases, 0),
-            per_case(usage.cost_usd, cases, 4),
+            per_case(costs["calls"], 1),
+            per_case(costs["tokens"], 1, 0),
+            "n/a" if costs["cost_usd"] is None else money(costs["cost_usd"]),
         )
     return table
 
@@ -112,9 +170,10 @@ def parts_of(evaluation: Evaluation, benchmark: Benchmark) -> list[tuple[str, Ev
             failed = sum(record.status != "ok" for record in chosen)
             part = replace(
                 evaluation,
-                score=benchmark.score(chosen, evaluation.score.scoring),
+                score=(score := benchmark.score(chosen, evaluation.score.scoring)),
+                unanswered=unanswered(score, chosen),
                 intervals=metric_intervals(chosen, benchmark, evaluation.score.scoring),
-                usage=Usage.sum(record.usage for record in chosen),
+                per_question=costs_per_question(chosen),
                 progress=RunProgress(total=len(chosen), done=len(chosen), failed=failed),
             )
             parts.append((f"  {tag} {value}", part))
@@ -141,7 +200,7 @@ def stage_table(by_stage: Mapping[str, Usage]) -> Table:
     """What each role cost at each stage."""
     table = Table("role/stage", "turns", "calls", "tokens in", "tokens out", "$", "s a call", box=None, pad_edge=False)
     for stage, usage in by_stage.items():
-        cost = "n/a" if usage.cost_usd is None else f"{usage.cost_usd:.4f}"
+        cost = "n/a" if usage.cost_usd is None else money(usage.cost_usd)
         table.add_row(
             stage,
             f"{usage.turns:,}",
@@ -174,6 +233,8 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "counts": score.counts,
         "by_tag": score.by_tag,
         "outcomes": evaluation.outcomes,
+        "unanswered": evaluation.unanswered,
+        "per_question": evaluation.per_question,
         "usage": evaluation.usage.model_dump(),
         "estimate_error": evaluation.estimate_error,
         "usage_by_stage": {stage: usage.model_dump() for stage, usage in evaluation.by_stage.items()},

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+import dspy
 from dspy.clients.costs import estimate_cost
 from dspy.clients.model_metadata import model_info, rate
 from dspy.lm15 import Message, Response, Usage
 
+from programs import DebateProgram
 from programs.errors import InputError
+from programs.predictors import role_of
 
 
 class Pricing(Protocol):
@@ -102,3 +105,14 @@ def price_of_tokens(lm: Any) -> Callable[[int, int], float | None]:
         return price(response, prompt_tokens, completion_tokens)
 
     return cost
+
+
+def check_priced(debate: DebateProgram) -> None:
+    """Raise `InputError`, before any call, if a budget in dollars cannot be kept."""
+    for name, predictor in debate.named_predictors():
+        lm = predictor.lm or dspy.settings.lm
+        if lm is not None and price_of_tokens(lm)(1000, 1000) is None:
+            raise InputError(
+                f"--budget-usd: the price of {lm.model} (role {role_of(name)}) is not known; give --price IN,OUT in "
+                "dollars per million tokens, or --budget-calls"
+            )

@@ -56,17 +56,22 @@ def score_answers(
         answer_key: Column of the answers; by default the first of `ANSWER_KEYS` that a row has.
 
     Raises:
-        InputError: the file cannot be read; a row has no id or no answer column; an id fits several cases; two
-            answers to one case differ; a question is not that of its case; or no answer fits any case.
+        InputError: the file cannot be read, or is that of a run of demur; a row has no id or no answer column; an id
+            fits several cases; two answers to one case differ; a question is not that of its case; or no answer fits
+            any case.
     """
     if not cases:
         raise InputError("there are no cases to score; check --data")
     ids = (id_key,) if id_key else ID_KEYS
     columns = (answer_key,) if answer_key else ANSWER_KEYS
+    if (Path(answers_path) / "run.json").exists():
+        raise _ours(Path(answers_path))
     index = _by_ending(cases)
     found: dict[str, tuple[Row, str | None]] = {}
     extra: list[str] = []
     for row in read_table(answers_path):
+        if _is_ours(row):
+            raise _ours(row.where)
         answer = _answer(row, columns)
         case = _case_of(row, ids, index)
         if case is None:
@@ -90,6 +95,19 @@ def score_answers(
     score = benchmark.score(records, scoring)
     counts = score.counts | {"missing": len(missing), "extra": len(extra)}
     return ScoredAnswers(replace(score, counts=counts), records, missing, tuple(extra))
+
+
+def _is_ours(row: Row) -> bool:
+    """Whether the row is a record or a turn of a run: what an answer is there is said by more than one key."""
+    return "case_id" in row.data and bool(row.data.keys() & {"content_hash", "input_hash"})
+
+
+def _ours(where: Path | str) -> InputError:
+    return InputError(
+        f"{where}: this is a run of demur, which is scored already: `demur report RUN` shows its figures, `demur "
+        "compare RUN_A RUN_B` sets it beside another, and the command that made it prints its score again, in another "
+        "--scoring too"
+    )
 
 
 def _by_ending(cases: Sequence[Case]) -> dict[str, list[Case]]:

@@ -15,24 +15,28 @@ from programs.images import image_hash
 class CaseMetric:
     """A DSPy metric over the examples of `examples`: 1.0 for a case that is answered right, else 0.0.
 
-    A failed case is not right. Cases that the benchmark leaves out of accuracy (`uncertain` in POPE-R) teach
-    nothing and are not among the examples.
+    A failed case is not right. Cases that the benchmark leaves out of accuracy (without a label, or `uncertain` in
+    POPE-R) teach nothing and are not among the examples.
     """
 
     def __init__(self, benchmark: Benchmark, cases: Sequence[Case]) -> None:
         self.benchmark = benchmark
-        self._labels: dict[tuple[str | None, str | None], str | list[str] | None] = {}
-        self.cases = {case.id: case for case in cases if case.label in ("yes", "no") or isinstance(case.label, list)}
+        self._by_subject: dict[tuple[str | None, str | None], Case] = {}
+        self.cases = {case.id: case for case in cases if self.is_right(case, "") is not None}
 
     def examples(self) -> list[dspy.Example]:
         """One example per case, in order: the program's inputs, and `case_id`. Pictures are read here."""
         examples = [_example(case) for case in self.cases.values()]
-        self._labels = {_subject(example): self.cases[example.case_id].label for example in examples}
+        self._by_subject = {_subject(example): self.cases[example.case_id] for example in examples}
         return examples
 
-    def label_of(self, demo: dspy.Example) -> str | list[str] | None:
-        """The label of the case that a role's demonstration is about; None if it is about none of the cases."""
-        return self._labels.get(_subject(demo))
+    def case_of(self, demo: dspy.Example) -> Case | None:
+        """The case that a role's demonstration is about, by its question and picture; None if it is none of these."""
+        return self._by_subject.get(_subject(demo))
+
+    def is_right(self, case: Case, answer: str) -> bool | None:
+        """Whether `answer` is right; None for a case that is left out of accuracy."""
+        return self.benchmark.correct(case.record(status="ok", answer=answer))
 
     def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
         record = record_of(self.cases[example.case_id], prediction, wall_s=0.0)

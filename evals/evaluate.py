@@ -14,17 +14,20 @@ from typing import Any
 import dspy
 
 from evals.benchmarks.base import Benchmark, Case
+from evals.calibration.calibrator import Calibrator
 from evals.estimate import PriceOfTokens
 from evals.foretold import estimate_error, foretell
 from evals.intervals import Interval
-from evals.metric_intervals import metric_intervals
+from evals.metric_intervals import costs_per_question, metric_intervals
 from evals.published import read_published_debates
 from evals.records import Record
 from evals.run import Run, RunFolder, RunSpec
 from evals.runner import Budget, Progress, Runner
 from evals.score import Score, Scoring
-from programs import DebateProgram, DemurError, InputError, Recording, Usage, name_of
+from evals.unanswered import unanswered
+from programs import PROGRAMS, DebateProgram, DemurError, InputError, Recording, Usage, name_of
 from programs.bridge import run_sync
+from programs.searching import SearchingProgram
 from programs.state import state_hash, state_of
 from programs.transcript import Turn
 
@@ -45,8 +48,12 @@ class Evaluation:
     """95 % intervals of the metrics, where one can be given."""
     outcomes: dict[str, int]
     """How the debates ended of which all turns are there."""
+    per_question: dict[str, float | None]
+    """What a finished case costs on average, by the names of `evals.metric_intervals.cost_parts`."""
+    unanswered: dict[str, int]
+    """How many of the finished cases have no answer, by the name of the reason (`evals.unanswered`)."""
     usage: Usage
-    """What all turns cost, those that were asked again included."""
+    """What all turns cost, those that were asked again and those of unfinished cases included."""
     by_stage: dict[str, Usage]
     """`ROLE/STAGE` → what its turns cost."""
     estimate_error: dict[str, float] | None = None
@@ -58,7 +65,8 @@ class NothingFinished(DemurError):
 
     def __init__(self, run: Run, progress: Progress) -> None:
         self.progress = progress
-        super().__init__(f"{run.folder}: no case was finished: {progress.stopped or 'it was interrupted'}")
+        how = "" if progress.at_budget else "; the same command continues"
+        super().__init__(f"{run.folder}: no case was finished: {progress.stopped or 'it was interrupted'}{how}")
 
 
 def evaluate(
@@ -76,6 +84,7 @@ def evaluate(
     retry_failed: bool = False,
     price: PriceOfTokens | None = None,
     begin_with: Iterable[tuple[str, Turn]] = (),
+    calibrator: Calibrator | None = None,
     on_case: Callable[[Record, Progress], None] | None = None,
 ) -> Evaluation:
     """Run `program` on `cases` into the folder `out`, or continue the run that is there, and score it.
@@ -87,6 +96,7 @@ def evaluate(
         data: the files that the cases came from; their hashes are kept with the run.
         replay: a recording instead of models: the folder of a run, or the file of published debates.
         price: what tokens cost; with it an estimate is made and kept before the first call (`evals.foretold`).
+        calibrator: calibrates the confidence of each answer; its record keeps the raw one, too.
         begin_with: (case id, turn) of another run that this one continues (`RunFolder.begin_with`).
 
     Raises:
@@ -96,13 +106,14 @@ def evaluate(
     """
     if replay is None:
         program.check()
-    spec = run_spec(program, benchmark, cases, data=data, replay=replay, seed=seed)
+    spec = run_spec(program, benchmark, cases, data=data, replay=replay, seed=seed, calibrator=calibrator)
     recording = None if replay is None else read_recording(replay, cases, spec)
     with RunFolder(out, spec) as folder:
         if price is not None and replay is None:
             foretell(folder, program, cases, price, seed=seed)
         if begin_with:
-            folder.begin_with(begin_with)
+            taken_over = ((case_id, turn.model_copy(update={"replayed": True})) for case_id, turn in begin_with)
+            folder.begin_with(taken_over)
         runner = Runner(
             program,
             folder,
@@ -110,6 +121,7 @@ def evaluate(
             budget=budget,
             retry_failed=retry_failed,
             replay=recording,
+            calibrator=calibrator,
             on_case=on_case,
         )
         progress = run_sync(runner.run(cases))
@@ -123,12 +135,15 @@ def summarise(run: Run, benchmark: Benchmark, progress: Progress, scoring: Scori
         raise NothingFinished(run, progress)
     by_stage = run.usage_by_stage()
     usage = Usage.sum(by_stage.values())
+    score = benchmark.score(records, scoring)
     return Evaluation(
         run=run,
         progress=progress,
-        score=benchmark.score(records, scoring),
+        score=score,
+        unanswered=unanswered(score, records),
         intervals=metric_intervals(records, benchmark, scoring),
         outcomes=dict(Counter(record.outcome for record in records if record.outcome and not record.failed_turns)),
+        per_question=costs_per_question(records),
         usage=usage,
         by_stage=by_stage,
         estimate_error=estimate_error(run, usage),
@@ -161,18 +176,36 @@ def run_spec(
     data: Iterable[str | Path] = (),
     replay: Path | None = None,
     seed: int = 0,
+    calibrator: Calibrator | None = None,
 ) -> RunSpec:
-    """What the run is. Raises `InputError` if a role has no model and nothing is replayed."""
+    """What the run is.
+
+    Raises:
+        InputError: if a role has no model and nothing is replayed, the program does not answer such questions, or the
+            calibrator is for another source of confidences than the program was told to use.
+    """
+    if benchmark.task not in program.tasks:
+        fit = ", ".join(name for name, known in PROGRAMS.items() if benchmark.task in known.tasks)
+        raise InputError(
+            f"{name_of(program)} answers {' and '.join(program.tasks)} questions, and those of {benchmark.name} are "
+            f"{benchmark.task} ones; programs for them: {fit}"
+        )
+    arguments = state_of(program).arguments
+    if calibrator is not None and arguments.get("confidence", "auto") != "auto":
+        calibrator.check_source(arguments["confidence"], name_of(program))
     lms = {} if replay is not None else _models(program)
+    retriever = program.retriever if isinstance(program, SearchingProgram) else None
     return RunSpec(
         program=name_of(program),
-        arguments=state_of(program).arguments,
+        arguments=arguments,
         state_hash=state_hash(program),
         benchmark=benchmark.name,
         data={name: _file_hash(path) for name, path in _files(data)},
         cases_hash=hash_of_cases(cases),
         cases=len(cases),
         models={role: lm.model for role, lm in lms.items()} or _recorded_models(replay),
+        retriever=retriever.identity if replay is None and retriever is not None else None,
+        calibrators={} if calibrator is None else {"final": calibrator.digest},
         replay=None if replay is None else _file_hash(replay / "turns.jsonl" if replay.is_dir() else replay),
         seed=seed,
         settings={f"{role}.{name}": value for role, lm in lms.items() for name, value in _settings(lm).items()},

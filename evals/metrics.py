@@ -7,14 +7,18 @@ the published scripts make of it (`compat`).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import Any, Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.calibration.metrics import calibration_metrics
 from evals.reading import Language, Reading, read_verdict
 from evals.records import Record, Status
-from evals.score import Score, Scoring
+from evals.score import Parts, Score, Scoring
 from programs.errors import InputError
 from signatures import Verdict
 
@@ -43,6 +47,7 @@ def yes_no_score(
     - `creativity_ratio`, `creativity_ratio_final` (visual-debate paper, table 3), if the truth knows `creativity`:
       of the cases where it is 1, the share in which a debater said yes at some time, and in which the debate did.
       The first is None if no answers of debaters are known.
+    - `ece`, `ace`, `brier`, `auroc`, if answers have confidences: see `calibration_metrics`.
     - `cause_accuracy`, `region_accuracy`, if the truth knows `cause` or `region`: of the absent objects that a debater
       claimed, the share whose interpretation names the true one; without an interpretation it is wrong.
 
@@ -67,11 +72,24 @@ def yes_no_score(
         "unparsed": statuses["unparsed"],
         **{status.replace(" ", "_"): statuses[status] for status in FAILED},
     }
+    parts = _parts(cases, scoring)
     by_tag = {
-        tag: {value: _metrics(part, scoring) for value, part in sorted(parts.items())}
-        for tag, parts in _split(cases).items()
+        tag: {value: _metrics(_parts(chosen, scoring)) for value, chosen in sorted(values.items())}
+        for tag, values in _split(cases).items()
     }
-    return Score(scoring, _metrics(cases, scoring), counts, by_tag)
+    calibration = calibration_metrics(
+        [case.confidence for case in cases],
+        [case.confidence_source for case in cases],
+        [case.outcome in ("tp", "tn") if case.outcome in SCORED else None for case in cases],
+    )
+    return Score(
+        scoring,
+        _metrics(parts) | calibration.metrics,
+        counts,
+        by_tag,
+        parts | calibration.parts,
+        calibration.over_cases,
+    )
 
 
 def yes_no_correct(
@@ -112,6 +130,9 @@ class _Case:
     answers: bool
     """Whether the answers of debaters are known."""
     claimed: bool
+    confidence: float | None
+    """None where the case failed."""
+    confidence_source: str | None
     interpreted: dict[str, bool | None]
     """For what the truth knows of `cause` and `region`: whether the interpretation of a false claim names it."""
 
@@ -127,6 +148,8 @@ class _Case:
             creativity=record.truth.get("creativity", _UNKNOWN),
             answers=bool(record.answers),
             claimed=claimed(record),
+            confidence=record.confidence if record.status == "ok" else None,
+            confidence_source=record.confidence_source,
             interpreted=_interpreted(record),
         )
 
@@ -160,39 +183,48 @@ def _outcome(record: Record, verdict: Verdict | None) -> Outcome:
     )
 
 
-def _metrics(cases: Sequence[_Case], scoring: Scoring) -> Metrics:
-    outcomes = Counter(case.outcome for case in cases)
-    tp = outcomes["tp"]
-    precision = _ratio(tp, tp + outcomes["fp"])
-    recall = _ratio(tp, tp + outcomes["fn"] + outcomes["unanswered_positive"])
-    wrong = outcomes["fp"] + outcomes["fn"] + outcomes["unanswered_positive"]
-    rows = [case for case in cases if scoring == "compat" or case.outcome != "uncertain"]
+def _metrics(parts: Mapping[str, Parts]) -> Metrics:
+    return {name: part.value for name, part in parts.items()}
+
+
+def _parts(cases: Sequence[_Case], scoring: Scoring) -> dict[str, Parts]:
+    """The definitions of all metrics: what each case adds to them."""
+    outcomes = np.array([case.outcome for case in cases])
+
+    def ended(*names: Outcome) -> NDArray[np.bool_]:
+        return np.isin(outcomes, names)
+
+    tp, wrong = ended("tp"), ended("fp", "fn", "unanswered_positive")
+    said_yes = [case.verdict == "yes" for case in cases]
     return {
-        "accuracy": _ratio(tp + outcomes["tn"], sum(outcomes[name] for name in SCORED)),
-        "precision": precision,
-        "recall": recall,
-        "f1": _ratio(2 * tp, 2 * tp + wrong),
-        "yes_ratio": _share(case.verdict == "yes" for case in rows),
-        "answered": _share(case.status == "ok" for case in cases),
+        "accuracy": Parts.share(ended("tp", "tn"), among=ended(*SCORED)),
+        "precision": Parts.share(tp, among=ended("tp", "fp")),
+        "recall": Parts.share(tp, among=ended("tp", "fn", "unanswered_positive")),
+        "f1": Parts(np.column_stack([2 * tp, 2 * tp + wrong]).astype(np.float64), proportion=False),
+        "yes_ratio": Parts.share(said_yes, among=~ended("uncertain") | (scoring == "compat")),
+        "answered": Parts.share([case.status == "ok" for case in cases], among=[True for _ in cases]),
         **_creativity(cases),
         **_interpretation(cases),
     }
 
 
-def _creativity(cases: Sequence[_Case]) -> Metrics:
+def _creativity(cases: Sequence[_Case]) -> dict[str, Parts]:
     if all(case.creativity is _UNKNOWN for case in cases):
         return {}
-    creative = [case for case in cases if case.creativity == 1]
-    known = any(case.answers for case in creative)
+    creative = [case.creativity == 1 for case in cases]
+    known = any(case.answers for case in cases if case.creativity == 1)
     return {
-        "creativity_ratio": _share(case.claimed for case in creative) if known else None,
-        "creativity_ratio_final": _share(case.verdict == "yes" for case in creative),
+        "creativity_ratio": Parts.share([case.claimed for case in cases], among=[known and part for part in creative]),
+        "creativity_ratio_final": Parts.share([case.verdict == "yes" for case in cases], among=creative),
     }
 
 
-def _interpretation(cases: Sequence[_Case]) -> Metrics:
+def _interpretation(cases: Sequence[_Case]) -> dict[str, Parts]:
     return {
-        f"{field}_accuracy": _share(hit for case in cases if (hit := case.interpreted.get(field)) is not None)
+        f"{field}_accuracy": Parts.share(
+            [bool(case.interpreted.get(field)) for case in cases],
+            among=[case.interpreted.get(field) is not None for case in cases],
+        )
         for field in ("cause", "region")
         if any(field in case.interpreted for case in cases)
     }
@@ -205,13 +237,3 @@ def _split(cases: Sequence[_Case]) -> dict[str, dict[str, list[_Case]]]:
         for tag, value in case.tags.items():
             tags[tag][value].append(case)
     return {tag: dict(parts) for tag, parts in sorted(tags.items()) if len(parts) > 1}
-
-
-def _share(hits: Iterable[bool]) -> float | None:
-    """The share of hits; None if there is nothing to share."""
-    values = list(hits)
-    return _ratio(sum(values), len(values))
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

@@ -24,9 +24,9 @@ from evals.intervals import (
     ratio,
     resampled_sums,
 )
-from evals.metric_intervals import SLOW_RESAMPLES, Parts, cost_parts, metric_parts
+from evals.metric_intervals import SLOW_RESAMPLES, Parts, cost_parts, metric_parts, over_cases_intervals
 from evals.records import Record
-from evals.score import Scoring
+from evals.score import OverCases, Scoring
 from evals.significance import cases_needed, cohen_h, design_effect, mcnemar_exact, sign_flip_test
 from programs.errors import InputError
 
@@ -176,7 +176,8 @@ def pair_records(
     if (only_a or only_b) and not allow_partial:
         raise InputError(
             f"the runs do not have the same cases: {len(only_a)} are only in A and {len(only_b)} only in B (as "
-            f"{(only_a or only_b)[0]!r}); finish both runs, or allow comparing only the {len(pairs)} they share"
+            f"{(only_a or only_b)[0]!r}); finish both runs, or compare only the {len(pairs)} that they share with "
+            "--allow-partial (`allow_partial=True`)"
         )
     for a, b in pairs:
         if a.content_hash != b.content_hash:
@@ -237,7 +238,8 @@ def _metric_differences(
     sampling: Mapping[str, Any],
 ) -> dict[str, Difference]:
     parts_a, parts_b = metric_parts(side_a, benchmark, scoring), metric_parts(side_b, benchmark, scoring)
-    values_a, values_b = benchmark.score(side_a, scoring).metrics, benchmark.score(side_b, scoring).metrics
+    score_a, score_b = benchmark.score(side_a, scoring), benchmark.score(side_b, scoring)
+    values_a, values_b = score_a.metrics, score_b.metrics
     differences = _differences({name: (part, parts_b.get(name)) for name, part in parts_a.items()}, groups, **sampling)
     no_ratio = {
         name: _plain_difference(values_a[name], values_b.get(name))
@@ -246,6 +248,15 @@ def _metric_differences(
     }
     differences |= no_ratio
     others = [name for name, part in no_ratio.items() if part.difference is not None]
+    known = {
+        name: _difference_over(score_a.over_cases[name], score_b.over_cases[name])
+        for name in others
+        if name in score_a.over_cases and name in score_b.over_cases
+    }
+    if known:
+        intervals = over_cases_intervals(known, groups, **sampling)
+        differences |= {name: replace(differences[name], interval=interval) for name, interval in intervals.items()}
+        others = [name for name in others if name not in known]
     if others:
 
         def again(pairs: Sequence[tuple[Record, Record]]) -> dict[str, float | None]:
@@ -256,6 +267,10 @@ def _metric_differences(
         intervals = callback_bootstrap(list(zip(side_a, side_b, strict=True)), groups, again, **few)
         differences |= {name: replace(differences[name], interval=interval) for name, interval in intervals.items()}
     return differences
+
+
+def _difference_over(a: OverCases, b: OverCases) -> OverCases:
+    return lambda cases: _plain_difference(a(cases), b(cases)).difference
 
 
 def _plain_difference(a: float | None, b: float | None) -> Difference:

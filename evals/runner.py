@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +11,21 @@ from dataclasses import dataclass, field
 import dspy
 
 from evals.benchmarks.base import Case
+from evals.calibration.calibrator import Calibrator, calibrate_record
 from evals.journal import Journal
-from evals.records import Record
+from evals.performance import place_of
+from evals.records import DocumentUse, Record, StageAnswer, Status
 from evals.run import RunFolder, turn_line
 from programs.base import DebateProgram
-from programs.errors import DemurError, InputError
+from programs.errors import DemurError, InputError, RecordingError
 from programs.recording import Recording, Session, playing
 from programs.transcript import Failure, Transcript, Turn, Usage
 from programs.untrusted import mended
+
+UNREACHED: tuple[Status, ...] = ("provider error", "timeout")
+"""How a case ends whose model could not be reached, or not in time."""
+OUTAGE = 20
+"""So many cases in a row that ended thus, and the model counts as gone (with more cases at once: as many as those)."""
 
 
 @dataclass
@@ -40,14 +48,18 @@ class Budget:
 
     calls: int | None = None
     usd: float | None = None
+    elsewhere: Usage = field(default_factory=Usage)
+    """What other runs have spent of it already, as those of one compile."""
 
-    def reached(self, progress: Progress, in_flight: int = 0) -> str | None:
+    def reached(self, spent: Progress | Usage, in_flight: int = 0) -> str | None:
         """Why no further call may be made, for a person; None if one may. Calls in flight count as made."""
-        if self.calls is not None and progress.calls + in_flight >= self.calls:
+        if self.calls is not None and self.elsewhere.calls + spent.calls + in_flight >= self.calls:
             return f"the budget of {self.calls} calls is spent; a larger one continues"
-        if self.usd is not None and progress.cost_usd is None:
+        if self.usd is None:
+            return None
+        if spent.cost_usd is None or self.elsewhere.cost_usd is None:
             return "the price of the model is not known, so a budget in dollars cannot be kept; give --price"
-        if self.usd is not None and progress.cost_usd is not None and progress.cost_usd >= self.usd:
+        if self.elsewhere.cost_usd + spent.cost_usd >= self.usd:
             return f"the budget of ${self.usd:g} is spent; a larger one continues"
         return None
 
@@ -58,7 +70,12 @@ class _Stop(DemurError):
 
 @dataclass
 class Runner:
-    """Evaluates `program` on cases into a run folder, continuing what is there."""
+    """Evaluates `program` on cases into a run folder, continuing what is there.
+
+    A case whose model could not be reached is recorded as failed once a case that began later shows that the model is
+    there, or the run ends. If too many in a row fail thus, or the run stops before, they stay without a record: they
+    are asked again when it is continued.
+    """
 
     program: DebateProgram
     folder: RunFolder
@@ -68,6 +85,8 @@ class Runner:
     """Run the cases again that had failed, and in them only the turns that had."""
     replay: Recording | None = None
     """Turns by case id that are played instead of calling models."""
+    calibrator: Calibrator | None = None
+    """Calibrates the confidence of each answer."""
     on_case: Callable[[Record, Progress], None] | None = None
     progress: Progress = field(init=False)
 
@@ -79,10 +98,14 @@ class Runner:
         """Run the cases that have no record yet. Returns how far it came; `stopped` says why not to the end."""
         _check_ids(cases)
         self._in_flight = 0
+        self._unreached: list[tuple[float, Record]] = []
+        self._in_a_row = 0
         done, recording = self._resume()
         todo = [case for case in cases if case.id not in done]
+        if todo:
+            self.folder.reopen()
         self.progress = Progress(total=len(cases), done=len(cases) - len(todo))
-        earlier = Usage.sum(self.folder.usage_by_stage().values())
+        earlier = self.folder.spent()
         self.progress.calls, self.progress.cost_usd = earlier.calls, earlier.cost_usd
         self.progress.failed = sum(done.get(case.id) != "ok" for case in cases if case.id in done)
         self._turns = Journal(self.folder.folder / "turns.jsonl")
@@ -91,12 +114,16 @@ class Runner:
         workers = [asyncio.create_task(self._work(pending, recording)) for _ in range(min(self.concurrency, len(todo)))]
         try:
             await asyncio.gather(*workers)
+            if self.progress.stopped is None:
+                await self._keep_unreached()
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
             await self._turns.close()
             await self._records.close()
+        self.progress.done -= len(self._unreached)
+        self.progress.failed -= len(self._unreached)
         if self.progress.stopped is None:
             self.folder.finish({"cases": self.progress.total, "failed": self.progress.failed})
         return self.progress
@@ -113,7 +140,10 @@ class Runner:
             for case_id, (status, turns) in records.items()
             if found[case_id] >= turns and not (self.retry_failed and status != "ok")
         }
-        return done, Recording(self.folder.turns(without=done))
+        turns = list(self.folder.turns(without=done))
+        own = [(case_id, turn.failure) for case_id, turn in turns if not turn.replayed]
+        self._again = {case_id for case_id, failure in own if failure is not None and failure.kind in UNREACHED}
+        return done, Recording(turns)
 
     async def _work(self, pending: Iterator[Case], recording: Recording) -> None:
         for case in pending:
@@ -124,19 +154,43 @@ class Runner:
             except _Stop as stop:
                 self.progress.stopped = self.progress.stopped or str(stop)
                 return
-            await self._records.append(record.model_dump_json())
             self.progress.done += 1
             self.progress.failed += record.status != "ok"
+            await self._settle(record)
             if self.on_case is not None:
                 self.on_case(record, self.progress)
+
+    async def _settle(self, record: Record) -> None:
+        """Write the record, or hold it back while it is open whether its model is gone for good."""
+        now = time.perf_counter()
+        if record.status in UNREACHED and self.replay is None:
+            self._unreached.append((now, record))
+            self._in_a_row += 1
+            if self._in_a_row == max(OUTAGE, self.concurrency):
+                self.progress.stopped = self.progress.stopped or (
+                    f"in {self._in_a_row} cases in a row the model could not be reached ({record.failure}, in case "
+                    f"{record.case_id}); they will be asked again"
+                )
+            return
+        if record.status != "bad input" and self.progress.stopped is None:
+            self._in_a_row = 0
+            await self._keep_unreached(now - record.wall_s)
+        await self._records.append(record.model_dump_json())
+
+    async def _keep_unreached(self, before: float = math.inf) -> None:
+        """Write the records that were held back before that time: it was not the end of the model that failed them."""
+        held, self._unreached = self._unreached, [entry for entry in self._unreached if entry[0] >= before]
+        for ended, record in held:
+            if ended < before:
+                await self._records.append(record.model_dump_json())
 
     async def _run_case(self, case: Case, recording: Recording) -> Record:
         session = Session(
             case.id,
             recording=recording if self.replay is None else self.replay,
             replay_only=self.replay is not None,
-            ask_again=self.retry_failed,
-            before_call=self._check_budget,
+            ask_again=self.retry_failed or case.id in self._again,
+            before_request=self._check_budget,
             on_turn=self._keep,
             keep_replayed=self.replay is not None,
         )
@@ -148,24 +202,31 @@ class Runner:
                 prediction = await self.program.acall(**inputs)
         except _Stop:
             raise
-        except InputError as error:
+        except (InputError, RecordingError) as error:
+            if self.replay is not None and isinstance(error, RecordingError):
+                raise  # the recording is what the run is made from, and does not fit
             failure = Failure(kind="bad input", reason=mended(str(error)))
             prediction = dspy.Prediction(answer=None, reason=None, failure=failure, transcript=Transcript())
         for turn in prediction.transcript:
             if turn.failure is not None and turn.failure.fatal:
-                raise _Stop(f"{turn.failure.reason} ({turn.role}, in case {case.id}; it cannot succeed in any other)")
-        return record_of(case, prediction, time.perf_counter() - started)
+                raise _Stop(f"{turn.failure.reason} ({turn.role}, in case {case.id}; no other could succeed now)")
+        if prediction.failure is not None and prediction.failure.fatal:
+            raise _Stop(f"{prediction.failure.reason} (in case {case.id}; no other could succeed now)")
+        before = [] if self.replay is not None else recording.of_case(case.id)
+        record = record_of(case, prediction, time.perf_counter() - started, before)
+        return record if self.calibrator is None else calibrate_record(self.calibrator, record)
 
     def _check_budget(self) -> None:
         spent = self.budget.reached(self.progress, self._in_flight)
         if spent:
             self.progress.at_budget = True
+            self.progress.stopped = self.progress.stopped or spent
             raise _Stop(spent)
         self._in_flight += 1
 
     async def _keep(self, case_id: str, turn: Turn) -> None:
         if not turn.replayed:
-            self._in_flight -= 1
+            self._in_flight -= len(turn.attempts)
             usage = Usage.of([turn])
             self.progress.calls += usage.calls
             if usage.cost_usd is None or self.progress.cost_usd is None:
@@ -175,9 +236,12 @@ class Runner:
         await self._turns.append(turn_line(case_id, turn))
 
 
-def record_of(case: Case, prediction: dspy.Prediction, wall_s: float) -> Record:
-    """The record of a case from a program's prediction."""
+def record_of(case: Case, prediction: dspy.Prediction, wall_s: float, before: Iterable[Turn] = ()) -> Record:
+    """The record of a case from a program's prediction; `before` are the turns that had been kept when it began."""
     failure, interpretation = prediction.failure, prediction.get("interpretation")
+    said = {(place_of(turn), turn.attempt): turn for turn in prediction.transcript}
+    paid = {(place_of(turn), turn.attempt): turn for turn in before} | said
+    places = {place for place, _ in said}
     return case.record(
         status="ok" if failure is None else failure.kind,
         failure=None if failure is None else failure.reason,
@@ -187,13 +251,38 @@ def record_of(case: Case, prediction: dspy.Prediction, wall_s: float) -> Record:
         outcome=prediction.get("outcome"),
         failed_turns=sum(not turn.ok for turn in prediction.transcript),
         contested=prediction.get("contested", False),
+        documents=_documents(prediction),
+        no_documents=prediction.get("no_documents", False),
         answers=prediction.transcript.answers,
         interpretation=None if interpretation is None else interpretation.model_dump(mode="json"),
         confidence=prediction.get("confidence"),
         confidence_source=prediction.get("confidence_source"),
-        usage=prediction.transcript.usage,
+        stages={
+            name: StageAnswer(
+                answer=opinion.answer,
+                confidence=opinion.confidence and opinion.confidence.value,
+                confidence_source=opinion.confidence and opinion.confidence.source,
+            )
+            for name, opinion in (prediction.get("stages") or {}).items()
+        },
+        option_probabilities=prediction.get("option_probabilities"),
+        abandoned=list(dict.fromkeys(place for place, _ in paid if place not in places)),
+        usage=Usage.of(list(paid.values())),
         wall_s=wall_s,
     )
+
+
+def _documents(prediction: dspy.Prediction) -> list[DocumentUse] | None:
+    used = prediction.get("documents")
+    return used and [
+        DocumentUse(
+            id=document.passage.id,
+            title=document.passage.title,
+            kept=document.kept,
+            corruption=document.passage.metadata.get("corruption"),
+        )
+        for document in used
+    ]
 
 
 def _check_ids(cases: Iterable[Case]) -> None:

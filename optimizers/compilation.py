@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from evals.benchmarks.base import Benchmark, Case
-from evals.evaluate import Evaluation, NothingFinished, evaluate, hash_of_cases, run_spec
+from evals.evaluate import NO_BUDGET, Evaluation, NothingFinished, evaluate, hash_of_cases, run_spec
+from evals.paired import compare
 from evals.records import Record
 from evals.run import write_json
-from evals.runner import Progress
+from evals.runner import Budget, Progress
 from optimizers.compile import DEFAULTS, check_strategy, compile_program
 from optimizers.compiled import load_program, save_program
-from optimizers.report import CompileReport, write_report
+from optimizers.report import CompileReport, Gain, write_report
 from optimizers.splits import check_disjoint
 from optimizers.strategies import Settings
-from programs import DebateProgram, InputError
-from programs.compiling import ModelStopped
+from optimizers.training import TrainingData
+from programs import DebateProgram, InputError, Usage
+from programs.compiling import BudgetSpent, Compiling, ModelStopped
+
+NOTHING = TrainingData()
 
 
 @dataclass(frozen=True)
@@ -43,15 +47,23 @@ def compile_to(
     *,
     seed: int = 0,
     settings: Settings = DEFAULTS,
+    budget: Budget = NO_BUDGET,
+    tuned_before: TrainingData = NOTHING,
     on_case: Callable[[Record, Progress], None] | None = None,
 ) -> Compilation:
     """Compile `program` into `folder` (`program.json`, `images/`, `compile.json`, `PROMPTS.md`, the two runs).
 
     The same call again continues a compile that was interrupted; what is tuned is not tuned again.
 
+    Args:
+        budget: of all that the compile spends, tuning and both validation runs; what was spent before it was killed
+            (not: stopped or interrupted) in the middle of tuning is not known and not in it.
+        tuned_before: what `program` was tuned on by an earlier compile.
+
     Raises:
         InputError: if the parts share a picture, or the folder holds another compile or something else.
-        ModelStopped: if a model cannot be reached; the same call continues.
+        ModelStopped: if a model cannot be reached; the same call continues. `BudgetSpent` if the budget is spent; the
+            same call with a larger one continues.
     """
     check_strategy(strategy)
     check_disjoint(train, validation)
@@ -68,10 +80,11 @@ def compile_to(
         validation={"cases": len(validation), "hash": hash_of_cases(validation)},
         simulated=spec.simulated,
         versions=spec.versions,
+        trained_on=TrainingData.of(train) | tuned_before,
     )
     known = _begin(folder, report)
 
-    def measure(which: str, measured: DebateProgram) -> Evaluation:
+    def measure(which: str, measured: DebateProgram, spent: Usage) -> Evaluation:
         try:
             measurement = evaluate(
                 measured,
@@ -80,6 +93,7 @@ def compile_to(
                 folder / "validation" / which,
                 seed=seed,
                 concurrency=settings.concurrency,
+                budget=replace(budget, elsewhere=spent),
                 on_case=on_case,
             )
         except NothingFinished as nothing:
@@ -88,27 +102,40 @@ def compile_to(
             raise _stopped(which, measurement.progress)
         return measurement
 
-    before = measure("before", program)
+    before = measure("before", program, known.spent_on_tuning)
     if known.tuned:
         tuned = load_program(folder, program.reset_copy())
     else:
-        compiled = compile_program(program, benchmark, strategy, train, seed=seed, settings=settings)
-        tuned = compiled.program
-        save_program(tuned, folder)
-        known = known.model_copy(update={"usage": compiled.usage})
-        write_json(folder / "compile.json", known.model_dump(mode="json"))
-    after = measure("after", tuned)
+        left = replace(budget, elsewhere=Usage.sum([before.usage, known.stopped_usage]))
+        compiling = Compiling(left.reached)
+        try:
+            compiled = compile_program(
+                program, benchmark, strategy, train, seed=seed, settings=settings, compiling=compiling
+            )
+            tuned = compiled.program
+            save_program(tuned, folder)
+            known = known.model_copy(update={"usage": compiled.usage})
+        finally:
+            if not known.tuned:
+                lost = Usage.sum([known.stopped_usage, compiling.usage])
+                known = known.model_copy(update={"stopped_usage": lost})
+            write_json(folder / "compile.json", known.model_dump(mode="json"))
+    after = measure("after", tuned, Usage.sum([before.usage, known.spent_on_tuning]))
     if not known.finished:
-        known = known.model_copy(update={"before": before.score.metrics, "after": after.score.metrics})
+        gain = Gain.of(compare(list(before.run.records()), list(after.run.records()), benchmark))
+        total = Usage.sum([before.usage, known.spent_on_tuning, after.usage])
+        scores = {"before": before.score.metrics, "after": after.score.metrics}
+        known = known.model_copy(update={**scores, "gain": gain, "total": total})
         write_report(folder, known, program, tuned)
     return Compilation(tuned, folder, before, after, known)
 
 
 def _stopped(which: str, progress: Progress) -> ModelStopped:
     """What says that a validation run did not reach its end: its score would be that of a part of the cases."""
-    return ModelStopped(
-        f"the validation run {which} tuning stopped: {progress.stopped}; run the same command again to continue"
-    )
+    where = f"the validation run {which} tuning stopped: {progress.stopped}"
+    if progress.at_budget:
+        return BudgetSpent(where)
+    return ModelStopped(f"{where}; run the same command again to continue")
 
 
 def _begin(folder: Path, report: CompileReport) -> CompileReport:

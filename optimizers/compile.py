@@ -6,11 +6,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dspy.utils.exceptions import LMError
+
 from evals.benchmarks.base import Benchmark, Case
 from evals.case_metric import CaseMetric
 from optimizers.strategies import STRATEGIES, Settings
 from programs import DebateProgram, InputError, Usage
-from programs.compiling import Compiling
+from programs.calls import error_line
+from programs.compiling import Compiling, ModelStopped
 
 DEFAULTS = Settings()
 
@@ -21,7 +24,7 @@ class Compiled:
 
     program: DebateProgram
     usage: Usage
-    """What the compile itself cost."""
+    """What tuning cost."""
 
 
 def compile_program(
@@ -32,6 +35,7 @@ def compile_program(
     *,
     seed: int = 0,
     settings: Settings = DEFAULTS,
+    compiling: Compiling | None = None,
 ) -> Compiled:
     """Tune `program` with `strategy` on the `train` cases.
 
@@ -39,21 +43,29 @@ def compile_program(
     is random on our side. If a model cannot be reached, this stops instead of tuning on failures; repeated with
     DSPy's cache on, it continues where it stopped.
 
+    Args:
+        compiling: counts what this costs, also if it is stopped, and may have a budget.
+
     Raises:
         InputError: for an unknown strategy, or training cases without labels.
-        ModelStopped: if a model cannot be reached.
+        ModelStopped: if a model cannot be reached; `BudgetSpent` if the budget is spent.
     """
     check_strategy(strategy)
     shuffled = random.Random(seed).sample(list(train), len(train))
     metric = CaseMetric(benchmark, shuffled)
     if not metric.cases:
         raise InputError("none of the training cases has a label to tune on")
-    compiling = Compiling()
+    compiling = compiling or Compiling()
     with compiling.active():
         try:
             tuned = STRATEGIES[strategy](program, metric, settings)
+        except LMError as error:
+            raise ModelStopped(
+                f"a request for new prompts failed: {error_line(error)}; run the same command again to continue"
+            ) from error
         finally:
-            compiling.check()
+            if compiling.stopped is not None:
+                raise compiling.stopped
     return Compiled(tuned, compiling.usage)
 
 

@@ -17,7 +17,8 @@ import dspy
 from dspy.teleprompt import COPRO, BootstrapFewShot
 
 from evals.case_metric import CaseMetric
-from programs import DebateProgram
+from programs import DebateProgram, InputError
+from programs.compiling import Compiling
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,14 @@ def few_shot(program: DebateProgram, metric: CaseMetric, settings: Settings) -> 
 
 def instructions(program: DebateProgram, metric: CaseMetric, settings: Settings) -> DebateProgram:
     """Instructions per role and stage, proposed by a model and kept if they score better (DSPy's COPRO)."""
-    optimizer = COPRO(metric=metric, breadth=settings.breadth, depth=settings.depth)
+    lm, compiling = dspy.settings.lm, Compiling.current()
+    if lm is None:
+        raise InputError(
+            "no model to propose instructions: give one with --model (or `dspy.configure(lm=...)`), beside those of "
+            "the roles"
+        )
+    proposer = lm if compiling is None else compiling.proposer(lm)
+    optimizer = COPRO(prompt_model=proposer, metric=metric, breadth=settings.breadth, depth=settings.depth)
     threads = {"num_threads": settings.concurrency, "display_progress": False}
     with _quiet(), dspy.context(max_errors=_NO_LIMIT):
         return optimizer.compile(program, trainset=metric.examples(), eval_kwargs=threads)
@@ -74,15 +82,24 @@ STRATEGIES: dict[str, Callable[[DebateProgram, CaseMetric, Settings], DebateProg
 
 
 def _choose(demos: list[dspy.Example], metric: CaseMetric, most: int) -> list[dspy.Example]:
-    """Up to `most` demonstrations with the right answer, in order, taking the labels in turns so that none prevails."""
-    by_label: dict[Any, list[dspy.Example]] = {}
+    """Up to `most` demonstrations with the right answer, in order, taking the labels in turns so that none prevails.
+
+    Where each question has golden answers of its own, there are no labels to take in turns.
+    """
+    by_label: dict[str, list[dspy.Example]] = {}
     for demo in demos:
-        label = metric.label_of(demo)
-        held = demo.answer if "answer" in demo else demo.get("own_answer", {}).get("answer", label)
-        if held == label:
+        case, held = metric.case_of(demo), _held_answer(demo)
+        if held is None or (case is not None and metric.is_right(case, held)):
+            label = case.label if case is not None and isinstance(case.label, str) else ""
             by_label.setdefault(label, []).append(demo)
-    rounds = zip_longest(*(by_label[label] for label in sorted(by_label, key=str)))
+    rounds = zip_longest(*(by_label[label] for label in sorted(by_label)))
     return [demo for one_each in rounds for demo in one_each if demo is not None][:most]
+
+
+def _held_answer(demo: dspy.Example) -> str | None:
+    """What the role answered or had answered; None where it does not, or not yet (an empty answer)."""
+    held = demo.answer if "answer" in demo else demo.get("own_answer", {}).get("answer")
+    return None if held is None or not str(held).strip() else str(held)
 
 
 @contextmanager

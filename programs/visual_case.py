@@ -30,7 +30,10 @@ def visual_case(question: str, image: object) -> VisualCase:
         raise InputError(f"question must be a text that is not empty, got {question!r}")
     session = current_session()
     if image is None and (session is None or not session.replay_only):
-        raise InputError(f"no image for the question {question!r}: give `image=` (a path, a Pillow picture, …)")
+        raise InputError(
+            f"no image for the question {question!r}: give the picture that it is about, with --image FILE or as the "
+            "program's `image` (a path, a Pillow picture, …)"
+        )
     if image is not None and not isinstance(image, dspy.Image):
         image = load_image(image)  # type: ignore[arg-type]
     return {"image": image, "question": question}

@@ -1,5 +1,6 @@
 """`demur ask`: one question, with the debate shown as it happens."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,10 @@ from demur.commands import options as o
 from demur.console import SIMULATED, err, out, print_json
 from demur.setup import ModelOptions, build_program
 from programs import Session, Turn, playing
+from programs.interpretation import Interpretation
+
+_IS_THERE = re.compile(r"\W*(is|are) there\b", re.IGNORECASE)
+"""How questions begin that ask for an object, as those of POPE."""
 
 
 def ask(
@@ -59,7 +64,7 @@ def ask(
         ending = " (contested: the judge contradicts itself)" if result.get("contested") else ""
         out.print(f"\nverdict: {result.answer}, by {result.outcome}{ending}\n{result.reason}", markup=False)
         if interpretation is not None:
-            out.print(_interpretation(interpretation), markup=False)
+            out.print(interpretation_line(interpretation, question), markup=False)
         if any(turn.model == "simulated" for turn in result.transcript):
             out.print(SIMULATED, style="yellow")
     if failure is not None:
@@ -76,11 +81,16 @@ def print_turn(turn: Turn) -> None:
         out.print(f"  {name}: {value}", markup=False)
 
 
-def _interpretation(found) -> str:
+def interpretation_line(found: Interpretation, question: str) -> str:
+    """The interpretation in one line. Of an object one can say that it was seen or hallucinated, of nothing else."""
+    object_in_question = _IS_THERE.match(question) is not None
+    claimants = " and ".join(found.claimed_by)
     if not found.hallucinated:
         where = f" ({found.region})" if found.region else ""
-        return f"interpretation: no hallucination; {' and '.join(found.claimed_by)} saw the object{where}"
-    parts = [f"interpretation: hallucinated by {' and '.join(found.claimed_by)}"]
+        stands = "no hallucination; {} saw the object" if object_in_question else "the yes of {} stands"
+        return f"interpretation: {stands.format(claimants)}{where}"
+    fell = "hallucinated by {}" if object_in_question else "the yes of {} did not stand"
+    parts = [f"interpretation: {fell.format(claimants)}"]
     parts += [f"region: {found.region}"] if found.region else []
     parts += [f"really there: {found.actual_object}"] if found.actual_object else []
     parts += [f"cause: {found.cause}"] if found.cause else []

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from demur.commands import options as o
-from demur.console import SIMULATED, out, percent, print_json
+from demur.console import SIMULATED, out, percent, print_json, print_table
 from evals.benchmarks.registry import get_benchmark
 from evals.paired import Comparison, Difference, compare
 from evals.run import Run
@@ -61,7 +61,7 @@ def _show(a: Run, b: Run, comparison: Comparison, p_holm: float | None) -> None:
         table.add_row(name, percent(difference.a), percent(difference.b), _points(difference))
     for name, difference in comparison.costs.items():
         table.add_row(f"{name} per question", *_plain(difference))
-    out.print(table)
+    print_table(table)
     counts = comparison.table
     out.print(
         f"{comparison.cases:,} cases in {comparison.groups:,} groups; right in both {counts.both_right:,}, only in A "

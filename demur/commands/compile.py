@@ -6,11 +6,14 @@ from typing import Annotated
 import typer
 
 from demur.commands import options as o
-from demur.console import SIMULATED, evaluation_json, evaluation_table, out, print_json, progress_bar
-from demur.setup import ModelOptions, build_program, load_cases
+from demur.console import SIMULATED, err, evaluation_json, evaluation_table, out, print_json, print_table, progress_bar
+from demur.pricing import check_priced
+from demur.setup import ModelOptions, SearchOptions, build_program, load_cases
 from evals.benchmarks.base import Benchmark, Case
-from optimizers import Settings, compile_to, split_by_group
+from evals.runner import Budget
+from optimizers import Settings, TrainingData, compile_to, split_by_group, summary, trained_on
 from programs import InputError
+from programs.compiling import BudgetSpent
 
 
 def compile(
@@ -23,6 +26,10 @@ def compile(
     data: o.Data = None,
     images: o.Images = None,
     limit: Annotated[int, typer.Option(min=2, help="Cases to tune on, and as many to measure on.")] = 60,
+    corpus: o.Corpus = None,
+    index: o.Index = None,
+    top_k: o.TopK = None,
+    confidence: o.ConfidenceOption = None,
     compiled: o.Compiled = None,
     set_: o.Set = None,
     imitation: o.Imitation = None,
@@ -34,6 +41,8 @@ def compile(
     timeout_s: o.TimeoutS = 120.0,
     retries: o.Retries = 3,
     price: o.Price = None,
+    budget_usd: o.BudgetUsd = None,
+    budget_calls: o.BudgetCalls = None,
     seed: o.Seed = 0,
     concurrency: o.Concurrency = 16,
     max_demos: Annotated[int, typer.Option(min=1, help="few-shot: demonstrations per role and stage.")] = 4,
@@ -42,8 +51,15 @@ def compile(
     as_json: o.AsJson = False,
 ) -> None:
     """Tune PROGRAM on a benchmark, measure it before and after, and write the compiled program."""
-    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
+    debate = build_program(
+        program,
+        set_ or (),
+        imitation=imitation,
+        compiled=compiled,
+        options={"top_k": top_k, "confidence": confidence},
+    )
     found, train_cases, val_cases = _parts(benchmark, train or data or [], val or [], images, limit, seed)
+    SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed, simulated=model == "simulated")
     models = ModelOptions(
         model=model,
         model_for=tuple(model_for or ()),
@@ -57,11 +73,30 @@ def compile(
         seed=seed,
         cache=True,
     )
+    tuned_before = TrainingData() if compiled is None else trained_on(compiled)
+    if warning := tuned_before.overlap(val_cases).warning:
+        err.print(f"demur: warning: {warning}", markup=False)
     settings = Settings(max_demos=max_demos, breadth=breadth, depth=depth, concurrency=concurrency)
-    with models.used_by(debate), progress_bar("compile") as on_case:
-        done = compile_to(
-            path, debate, found, strategy, train_cases, val_cases, seed=seed, settings=settings, on_case=on_case
-        )
+    try:
+        with models.used_by(debate), progress_bar("compile") as on_case:
+            if budget_usd is not None:
+                check_priced(debate)
+            done = compile_to(
+                path,
+                debate,
+                found,
+                strategy,
+                train_cases,
+                val_cases,
+                seed=seed,
+                settings=settings,
+                budget=Budget(calls=budget_calls, usd=budget_usd),
+                tuned_before=tuned_before,
+                on_case=on_case,
+            )
+    except BudgetSpent as spent:
+        err.print(f"demur: stopped: {spent}", markup=False)
+        raise typer.Exit(3) from spent
     if as_json:
         print_json(
             {
@@ -75,9 +110,9 @@ def compile(
         return
     if done.report.simulated:
         out.print(SIMULATED, style="yellow")
-    out.print(evaluation_table([("before", done.before), ("after", done.after)], found.headline))
-    calls = "" if done.report.usage is None else f"; tuning made {done.report.usage.calls:,} calls"
-    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on{calls}")
+    print_table(evaluation_table([("before", done.before), ("after", done.after)], found.headline))
+    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on")
+    out.print(summary(done.report), markup=False)
     out.print(f"compiled: {path}", markup=False)
 
 

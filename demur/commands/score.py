@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from demur.commands import options as o
-from demur.console import out, percent, print_json
+from demur.console import out, percent, print_json, print_table
 from demur.setup import load_cases
 from evals.answers import score_answers
 from evals.metric_intervals import metric_intervals
@@ -43,6 +43,6 @@ def score(
     table = Table("metric", "%", box=None, pad_edge=False)
     for name, value in scored.score.metrics.items():
         table.add_row(name, percent(value, intervals.get(name)))
-    out.print(table)
+    print_table(table)
     out.print(", ".join(f"{name} {count:,}" for name, count in scored.score.counts.items() if count))
     out.print(f"scoring: {scoring}")

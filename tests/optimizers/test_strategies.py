@@ -6,10 +6,11 @@ import dspy
 import pytest
 
 from evals.benchmarks.base import Case
+from evals.benchmarks.qa import OPEN_QA
 from evals.benchmarks.scenes import Scenes
 from evals.case_metric import CaseMetric
 from optimizers import STRATEGIES, Settings, compile_program
-from programs import Direct, Example, ImitationLibrary, VisualDebate
+from programs import DebateProgram, Direct, Example, ImitationLibrary, VisualDebate
 from programs.state import state_hash
 from tests.debates import answered, role_of, stage_of
 from tests.pictures import make_picture
@@ -96,6 +97,42 @@ def test_labels_are_taken_in_turns_up_to_the_most(most, yes, no):
     answers = [answer for _, answer in demos_of(tuned)["answerer"]]
     assert (answers.count("yes"), answers.count("no")) == (yes, no)
     assert len(asked) == 10
+
+
+def test_questions_with_golden_answers_are_tuned_on_too():
+    """Four of five capitals are known; the answer is found in the second of two steps, and the first has none."""
+
+    class Steps(DebateProgram):
+        def __init__(self):
+            super().__init__()
+            self.answerer = dspy.Predict("question, step -> thought, answer")
+
+        async def debate(self, question):
+            for number in range(2):
+                told = {"question": question, "step": str(number)}
+                said = await self.turn("answerer", "think", self.answerer, round=number, **told)
+            return dspy.Prediction(answer=said.said.answer, reason="")
+
+    def capital(number):
+        question = f"What is the capital of thing number {number}?"
+        return Case(
+            id=f"t/{number}", question=question, label=[f"City {number}", f"Town {number}"], group=f"t/{number}",
+            inputs=lambda: {"question": question},
+        )  # fmt: skip
+
+    def answer(asked):
+        number = number_in(asked.inputs["question"])
+        known = "nowhere" if number == 3 else f"the town {number}"
+        return {"thought": "t", "answer": "" if asked.inputs["step"] == "0" else known}
+
+    lm, _ = scripted_lm(answer)
+    with dspy.context(lm=lm):
+        cases = [capital(number) for number in range(5)]
+        tuned = compile_program(Steps(), OPEN_QA[0], "few-shot", cases, settings=Settings(max_demos=100)).program
+    shown = {(number_in(demo.question), demo.step, demo.answer) for demo in tuned.answerer.demos}
+    # DSPy takes one of a predictor's turns of each case.
+    assert {number for number, _, _ in shown} == {0, 1, 2, 4} and {step for _, step, _ in shown} == {"0", "1"}
+    assert all(said == ("" if step == "0" else f"the town {number}") for number, step, said in shown)
 
 
 def test_it_works_with_an_imitation_library_of_two_scenarios():

@@ -32,7 +32,7 @@ MAPS = [
     Platt(slope=0.5, offset=-1.0),
     Beta(a=0.3, b=2.0, offset=0.5),
     Isotonic(x=[0.2, 0.9], y=[0.1, 0.7]),
-    Histogram(edges=[0.0, 0.5, 1.0], values=[0.4, 0.3]),
+    Histogram(starts=[0.0, 0.5], values=[0.4, 0.3]),
     Dirichlet(weights=[[0.5, 0.0], [0.0, 0.5]], offsets=[0.1, -0.1]),
 ]
 RISING = MAPS[:4]
@@ -130,11 +130,12 @@ def test_a_file_holds_the_whole_calibrator(map_, tmp_path: Path) -> None:
     [
         ("{", "is no calibrator: the file: Invalid JSON"),
         ('{"map": {"kind": "pickle"}, "source": "logprob"}', "is no calibrator: map: Input tag 'pickle'"),
-        ('{"map": {"kind": "temperature", "t": 0}, "source": "a"}', "map.temperature.t: Input should be greater than 0"),
+        ('{"map": {"kind": "temperature", "t": 0}, "source": "a"}', "map.temperature.t: Input should be greater"),
         ('{"map": {"kind": "temperature", "t": NaN}, "source": "a"}', "map.temperature.t"),
         ('{"map": {"kind": "isotonic", "x": [0.5, 0.4], "y": [0, 1]}, "source": "a"}', "x must rise"),
         ('{"map": {"kind": "isotonic", "x": [0.1, 0.4], "y": [1, 0]}, "source": "a"}', "y must not fall"),
-        ('{"map": {"kind": "histogram", "edges": [0, 0.5], "values": [1]}, "source": "a"}', "edges must rise from 0 to 1"),
+        ('{"map": {"kind": "histogram", "starts": [0.1], "values": [1]}, "source": "a"}', "starts must rise from 0"),
+        ('{"map": {"kind": "histogram", "starts": [0], "values": [1, 1]}, "source": "a"}', "one value for each"),
         ('{"map": {"kind": "dirichlet", "weights": [[1], [1]], "offsets": [0, 0]}, "source": "a"}', "must be square"),
         ('{"map": {"kind": "temperature", "t": 1}, "source": "a", "run": "import os"}', "run: Extra inputs"),
     ],
@@ -160,9 +161,7 @@ def test_a_record_keeps_the_raw_confidence() -> None:
 
 
 def test_another_source_is_refused() -> None:
-    with pytest.raises(
-        InputError, match="fitted on verbalised confidences and does not fit logprob ones, which case c"
-    ):
+    with pytest.raises(InputError, match="fitted on verbalised confidences and does not fit logprob ones, which case"):
         calibrate_record(made(Temperature(t=2), "verbalised"), sure(0))
     with pytest.raises(InputError, match="which the program gives"):
         calibrated(made(Temperature(t=2)), Confidence(value=0.9, source="agreement"))
