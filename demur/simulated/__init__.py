@@ -8,7 +8,8 @@ model, and no report may present a number that comes from it as anything but "si
 
 The truth. The model knows the pictures of generated scenes (`evals.scenes`) from a text chunk of the PNG file. It
 refuses every other picture, and a visual role without one. It knows the object that is asked about from the words
-"Is there a … in the image?".
+"Is there a … in the image?". Of text questions it knows what it was told with `learn`, and refuses all others; their
+law stands at the end.
 
 Chance. Everything random is a hash of names (the model's seed, the scene, the object, the speaker's temperament,
 the event, the number of the sample), never of the rest of the prompt: two prompts are compared with the same luck.
@@ -94,8 +95,87 @@ gives the right cause with 0.75; who named another guesses. Scenarios are named 
 Prompt writers (`proposer`) return the instruction that they are shown with one or two sentences of advice, helpful,
 neutral or harmful; each is equally likely, except that helpful advice about a cause that the feedback names is 8
 times as likely. With 0.25 they first strike out a sentence that came from them.
+
+Questions about texts
+---------------------
+
+Documents. One supports the answer, misleads, or is irrelevant. It has to have a supporting title, and misleads if an
+error was planted into it or if it lacks what the truth says stands in it; a text that is about something else than its
+title is irrelevant. Where no supporting titles are known, what states a golden answer supports it.
+
+Memory is wrong with 0.55 for a question that needs one passage (one-hop), 0.70 for one that needs several in a row
+(two-hop) and 0.40 for yes/no; the wrong answer is the same one for all speakers. 0.5 of the variance of this chance is
+shared by all speakers, and 0.8 of that of what they make of documents; the rest is the speaker's own, that is of its
+role and temperament.
+
+Reading. If a document misleads, it is believed with 0.75: the answer is the wrong one that it states, if one can be
+found in it. Else somebody who is shown all that the answer needs is wrong with 0.10, and who is shown a part of it with
+0.55 (two-hop) or 0.32 (yes/no; 0.40 for any other), shifted by 0.08 for each irrelevant document, of which 5 count, and
+by -0.4 where the thoughts so far name the link. With irrelevant documents only, the answer comes from memory, but a
+wrong one is invented from a document with 0.20.
+
+Links. What links the facts of a two-hop question (the supporting title that the question does not name) is named with
+0.90 by who is shown the passage that leads to it, else with 0.45: in reasons, sentences and thoughts, so that a search
+for them finds more.
+
+Hearing another answer. The new answer is wrong with these probabilities, by who was right before and by where the
+other's answer comes from (documents, memory; or any, if one has reconsidered before); of somebody with documents:
+
+- both right: 0.02, 0.02, 0.02
+- only I: 0.20, 0.15, 0.05
+- only other: 0.66, 0.38, 0.88
+- both wrong: 0.97, 0.90, 0.98
+
+and of somebody without:
+
+- both right: 0.02, 0.02, 0.02
+- only I: 0.18, 0.18, 0.05
+- only other: 0.45, 0.60, 0.88
+- both wrong: 0.94, 0.97, 0.98
+
+The judge of two answers is wrong with 0.30 if one of them is right (0.01 if both, 0.94 if none), shifted by -0.6 where
+the documents hold all that is needed, by +0.6 where one misleads, and by -0.9 where the right side says what is wrong
+with the other's answer. All judges' log-odds lean by 0.35 to the first side and by 0.20 to the longer one. A judge
+holds that more rounds would change nothing with 0.45 if it is right, 0.30 if it is wrong and 0.95 if the sides agree.
+
+Document debate, for documents that support, mislead and are irrelevant. The proponent gives up with 0.03, 0.45 and
+0.70; the opponent attacks with 0.18, 0.75 and 0.90. An argument of the other side shifts their error by -0.7 if it is
+right, by +0.3 if it is wrong. Where the sides disagree, the judge is wrong with 0.15, 0.28 and 0.18, shifted by -0.7
+when they have replied to each other; where they agree, with 0.03 if they are right and 0.75 if they are wrong.
+
+Search debate. If a supporting title is missing, the opponent proposes a query for it with 0.75 if another one was
+found, else with 0.55; with 0.3 it rewrites a query for that, else it adds one. If nothing is missing, it proposes a
+change with 0.25. The judge is wrong with 0.22, shifted by -0.8 where the opponent names what is missing.
+
+Self-criticism. Somebody wants to look something up with 0.85 if its memory is wrong, 0.35 if it is right. A document is
+found relevant with 0.92, 0.85 and 0.20 (supports, misleads, irrelevant). An answer is found fully (else partly)
+supported with 0.85 if the document states it, partly (else not) with 0.15 if it does not; it is found useful with 0.85
+if it is right, 0.40 if it is wrong.
+
+Confidence, in words and as the probability of the tokens of what is claimed (their geometric mean), is 0.80 of the
+probability of being right that the situation seems to have, 0.20 more if the speaker is right, 0.15 too much, and a
+normal noise of 0.10, within 0.05 and 0.99. Who believes a misleading document takes it for a good one.
+
+Advice for text roles shifts log-odds as above, by at most the same, and demonstrations as above; kinds of error are
+memory, linking, reading, credulity, invention, keeps bad, drops good, search (misjudged) and persuasion:
+
+- against knowledge: credulity -1.0, keeps bad -0.8
+- quote: reading -0.8, invention -0.8, drops good -0.5
+- dates and numbers: reading -0.4, credulity -0.5, keeps bad -0.5
+- same thing: invention -0.8, reading -0.4, keeps bad -0.7
+- link: linking -1.0, search -0.9, memory -0.3
+- name alone: reading -0.4, memory -0.2
+- not in the documents: invention -1.0, keeps bad -0.4
+- reasons count: persuasion -0.9
+- trust the document: credulity +0.8, invention +0.5, keeps bad +0.8
+- hurry: all kinds +0.4
+- guess: memory +0.3, invention +0.6, linking +0.3
+- defer: persuasion +0.7
+- keep all: keeps bad +0.9
+- drop all: drops good +1.2, keeps bad -0.4
 """
 
 from demur.simulated.engine import AsyncSimulatedEngine, SimulatedEngine, simulated_lm
+from demur.simulated.knowledge import learn
 
-__all__ = ["AsyncSimulatedEngine", "SimulatedEngine", "simulated_lm"]
+__all__ = ["AsyncSimulatedEngine", "SimulatedEngine", "learn", "simulated_lm"]

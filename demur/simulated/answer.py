@@ -27,7 +27,7 @@ def write(ask: Ask, values: Mapping[str, Any], *key: object) -> str:
     if ask.style == "json":
         return json.dumps(complete, ensure_ascii=False)
     if ask.style == "xml":
-        return "\n\n".join(_element(name, value) for name, value in complete.items())
+        return "\n\n".join(_element(name, value, name in ask.skeletons) for name, value in complete.items())
     sections = [f"[[ ## {name} ## ]]\n{_text(value)}" for name, value in complete.items()]
     return "\n\n".join([*sections, "[[ ## completed ## ]]"])
 
@@ -116,7 +116,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else str(value) if isinstance(value, bool) else json.dumps(value)
 
 
-def _element(name: str, value: Any) -> str:
+def _element(name: str, value: Any, nested: bool = False) -> str:
+    """A field as an XML element; `nested` are the parts of a dict, as far as the adapter asks for that."""
     if isinstance(value, Markup):
         return value
+    if nested and isinstance(value, dict):
+        return f"<{name}>{''.join(_element(part, inner, nested) for part, inner in value.items())}</{name}>"
     return f"<{name}>\n{_text(value).replace('&', '&amp;').replace('<', '&lt;')}\n</{name}>"

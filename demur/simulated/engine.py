@@ -1,4 +1,4 @@
-"""The simulated model as an engine of `dspy.LM`: samples, usage, truncation, latency."""
+"""The simulated model as an engine of `dspy.LM`: samples, token probabilities, usage, truncation, latency."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from dspy.lm15 import (
 
 from demur.simulated.parse import count_pictures, system_text
 from demur.simulated.respond import respond
+from demur.simulated.tokens import token_logprobs
 
 Event = StreamStartEvent | StreamDeltaEvent | StreamEndEvent | StreamErrorEvent
 
@@ -52,7 +53,7 @@ class SimulatedEngine:
     supports_response_schema = True
     supports_function_calling = False
     supports_reasoning = False
-    supported_params = frozenset({"temperature", "max_tokens", "response_format", "stream"})
+    supported_params = frozenset({"temperature", "max_tokens", "response_format", "stream", "logprobs"})
 
     def __init__(self, seed: int = 0, latency_s: float = 0.0) -> None:
         self.seed, self.latency_s = seed, latency_s
@@ -69,17 +70,22 @@ class SimulatedEngine:
     def answer(self, request: Request) -> Response:
         """`complete` without the latency."""
         validate_request(request)
-        text = respond(request, self.seed, self._sample(request))
+        reply = respond(request, self.seed, self._sample(request))
+        text = reply.text
         prompt_tokens, tokens, finish_reason = count_prompt_tokens(request), count_tokens(text), "stop"
         if request.config.max_tokens is not None and tokens > request.config.max_tokens:
             tokens, finish_reason = request.config.max_tokens, "length"
             text = text[: tokens * CHARACTERS_PER_TOKEN]
+        logprobs = None
+        if request.config.logprobs is not None:
+            logprobs = tuple(token_logprobs(text, reply.values, reply.claims))
         return Response(
             id=None,
             model=request.model,
             message=Message.assistant(text),
             finish_reason=finish_reason,
             usage=Usage(input_tokens=prompt_tokens, output_tokens=tokens),
+            logprobs=logprobs,
         )
 
     def stream(self, request: Request) -> Iterator[Event]:

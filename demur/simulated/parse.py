@@ -44,10 +44,12 @@ _SCHEMAS_OF_TYPES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the signature: its name and its type as the adapter writes it (`Literal['yes', 'no']`)."""
+    """A field of the signature: its name, its type as the adapter writes it (`Literal['yes', 'no']`), and what the
+    signature says of it."""
 
     name: str
     type: str
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def _style(text: str) -> Style | None:
 
 
 def _fields(listing: str) -> tuple[Field, ...]:
-    return tuple(Field(match[1], match[2]) for match in _FIELD.finditer(listing))
+    return tuple(Field(match[1], match[2], match[3] or "") for match in _FIELD.finditer(listing))
 
 
 def _values(message: _Flat, fields: Sequence[Field], style: Style) -> Values:

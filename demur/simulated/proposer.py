@@ -12,20 +12,17 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from demur.simulated.kinds import MISSES
+from demur.simulated.advice import VISUAL, Advice, advice_for
 from demur.simulated.noise import uniform, weighted
 from demur.simulated.parse import Ask
-from demur.simulated.traits import NEUTRAL_SENTENCES, TRAITS, Trait, traits_of
-from signatures import CAUSES
+from demur.simulated.traits import traits_in
 
 FITTING_WEIGHT = 8.0
 """How many times likelier advice is that fits a cause which the feedback names."""
-FITTING_SHIFT = -0.5
 TWO_SENTENCES = 0.5
 STRIKES_OUT = 0.25
 RULES = 3
 
-_MISSED = re.compile(r"\b(missed|misses|overlook\w*|failed to (see|find|notice))\b", re.IGNORECASE)
 _GEPA = re.compile(r"Provide the new instructions within ``` blocks\.?\s*$")
 _FENCED = re.compile(r"```\n?(.*?)\n?```", re.DOTALL)
 _ATTEMPT = re.compile(
@@ -34,7 +31,6 @@ _ATTEMPT = re.compile(
     re.DOTALL,
 )
 _LIMIT = re.compile(r"at most (\d+) characters")
-_SENTENCES = {trait.sentence: trait for trait in TRAITS}
 
 Inputs = Mapping[str, str]
 
@@ -56,36 +52,29 @@ def propose_in_fences(text: str, *key: object) -> str | None:
 def improved(instruction: str, feedback: str, *key: object) -> str:
     """`instruction` with new advice, in which what `feedback` complains about is likelier."""
     instruction = instruction.strip()
-    ours = [sentence for sentence in (*_SENTENCES, *NEUTRAL_SENTENCES) if sentence in instruction]
+    advice = advice_for(instruction, feedback)
+    ours = [sentence for sentence in advice.sentences if sentence in instruction]
     if ours and uniform(*key, "strikes out") < STRIKES_OUT:
         struck = ours[weighted([1.0] * len(ours), *key, "struck")]
         instruction = instruction.replace(struck, "")
-    advice = advise(instruction, feedback, 2 if uniform(*key, "two") < TWO_SENTENCES else 1, *key)
-    return "\n".join(part for part in (instruction.strip(), " ".join(advice)) if part)
+    added = advise(advice, instruction, feedback, 2 if uniform(*key, "two") < TWO_SENTENCES else 1, *key)
+    return "\n".join(part for part in (instruction.strip(), " ".join(added)) if part)
 
 
-def advise(instruction: str, feedback: str, number: int, *key: object) -> list[str]:
+def advise(advice: Advice, instruction: str, feedback: str, number: int, *key: object) -> list[str]:
     """`number` sentences of advice that `instruction` does not give yet; fewer if nothing is left to say."""
-    had = {trait.name for trait in traits_of(instruction)}
+    had = {trait.name for trait in traits_in(instruction, advice.traits)}
     pool: dict[str, float] = {
-        trait.sentence: FITTING_WEIGHT if trait.helpful and _fits(trait, feedback) else 1.0
-        for trait in TRAITS
+        trait.sentence: FITTING_WEIGHT if advice.fits(trait, feedback) else 1.0
+        for trait in advice.traits
         if trait.name not in had
-    } | {sentence: 1.0 for sentence in NEUTRAL_SENTENCES if sentence not in instruction}
+    } | {sentence: 1.0 for sentence in advice.neutral if sentence not in instruction}
     chosen: list[str] = []
     while pool and len(chosen) < number:
         sentence = list(pool)[weighted(list(pool.values()), *key, "advice", len(chosen))]
         chosen.append(sentence)
         del pool[sentence]
     return chosen
-
-
-def _fits(trait: Trait, feedback: str) -> bool:
-    """Whether the trait is markedly about a kind of error that the feedback names."""
-    about = {kind for kind, shift in trait.shifts.items() if shift <= FITTING_SHIFT}
-    return any(cause in feedback for cause in CAUSES if cause in about) or (
-        bool(about & set(MISSES)) and _MISSED.search(feedback) is not None
-    )
 
 
 def _best_attempt(attempts: str) -> str:
@@ -136,15 +125,23 @@ def _offered(given: Inputs, *key: object) -> dict[str, Any]:
     """SIMBA's advice for each module."""
     modules = re.findall(r'"([^"]+)"', given.get("module_names", ""))
     feedback = " ".join(given.get(name, "") for name in ("worse_reward_info", "better_reward_info", "oracle_metadata"))
+    advice = advice_for(feedback, " ".join(given.values()))
+    looked = "looked at the image" if advice is VISUAL else "read"
     return {
-        "discussion": "The better trajectory looked at the image more carefully than the worse one.",
-        "module_advice": {name: " ".join(advise("", feedback, 1, *key, name)) for name in modules},
+        "discussion": f"The better trajectory {looked} more carefully than the worse one.",
+        "module_advice": {name: " ".join(advise(advice, "", feedback, 1, *key, name)) for name in modules},
     }
 
 
 def _rules(given: Inputs, *key: object) -> dict[str, Any]:
-    rules = advise("", given.get("examples_text", ""), RULES, *key)
+    examples = given.get("examples_text", "")
+    rules = advise(advice_for(examples), "", examples, RULES, *key)
     return {"natural_language_rules": "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))}
+
+
+def _described(field: str, visual: str, text: str) -> Callable[..., dict[str, Any]]:
+    """What is said of the data, by what they are about."""
+    return lambda given, *key: {field: visual if advice_for(*given.values()) is VISUAL else text}
 
 
 def _said(**values: str) -> Callable[..., dict[str, Any]]:
@@ -161,7 +158,15 @@ _PROPOSERS: dict[frozenset[str], Callable[..., dict[str, Any]]] = {
     frozenset({"natural_language_rules"}): _rules,
     frozenset({"program_description"}): _said(program_description="The program answers questions in several turns."),
     frozenset({"module_description"}): _said(module_description="The module plays one role of the program."),
-    frozenset({"observations"}): _said(observations="Each sample asks about one object in one image."),
-    frozenset({"summary"}): _said(summary="The samples ask whether an object is in an image."),
+    frozenset({"observations"}): _described(
+        "observations",
+        "Each sample asks about one object in one image.",
+        "Each sample asks for one fact, which stands in documents.",
+    ),
+    frozenset({"summary"}): _described(
+        "summary",
+        "The samples ask whether an object is in an image.",
+        "The samples ask for facts that stand in documents.",
+    ),
 }
 """DSPy's COPRO, MIPROv2, GEPA, SIMBA and InferRules, by the output fields of their requests."""

@@ -14,10 +14,12 @@ from gepa.strategies.instruction_proposal import InstructionProposalSignature
 
 from demur.simulated import simulated_lm
 from demur.simulated.proposer import improved
+from demur.simulated.text_traits import TEXT_BY_NAME, TEXT_NEUTRAL_SENTENCES, TEXT_TRAITS
 from demur.simulated.traits import BY_NAME, NEUTRAL_SENTENCES, TRAITS, traits_of
-from signatures import CONSERVATIVE, AnswerQuestion
+from signatures import CONSERVATIVE, AnswerFromDocuments, AnswerQuestion, rag
 from tests.demur.simulated.asks import picture_of, questions
 
+TEXT_ROLES = [role for role in vars(rag).values() if hasattr(role, "instructions")]
 POOL = {*(trait.sentence for trait in TRAITS), *NEUTRAL_SENTENCES}
 CURRENT = CONSERVATIVE.play(AnswerQuestion).instructions
 WARM: dict[str, Any] = {"temperature": 1.0}
@@ -161,3 +163,33 @@ def test_an_optimizer_finds_better_prompts() -> None:
     assert any(
         trait.helpful for predictor in tuned.predictors() for trait in traits_of(predictor.signature.instructions)
     )
+
+
+TEXT_POOL = {*(trait.sentence for trait in TEXT_TRAITS), *TEXT_NEUTRAL_SENTENCES}
+
+
+@pytest.mark.parametrize("role", TEXT_ROLES, ids=lambda role: role.__name__)
+def test_text_roles_get_advice_about_texts(role) -> None:
+    proposals = [improved(role.instructions, "", seed) for seed in range(100)]
+    added = {sentence for text in proposals for sentence in TEXT_POOL if sentence in text}
+    assert added == TEXT_POOL
+    visual = {trait.sentence for trait in TRAITS} - TEXT_POOL
+    assert not any(sentence in text for text in proposals for sentence in visual)
+
+
+def test_feedback_about_documents_makes_the_fitting_advice_likelier() -> None:
+    def share(feedback: str) -> float:
+        fitting = TEXT_BY_NAME["against knowledge"].sentence
+        return sum(fitting in improved(AnswerFromDocuments.instructions, feedback, seed) for seed in range(200)) / 200
+
+    assert share("The document was misleading: it contradicts the others.") > 2 * share("") > 0
+
+
+def test_simba_and_infer_rules_advise_text_roles(lm: dspy.LM) -> None:
+    fields = {name: "[]" for name in OfferFeedback.input_fields} | {"module_names": '["judge"]'}
+    fields |= {"worse_reward_value": "0.0", "better_reward_value": "1.0", "program_inputs": "documents: []"}
+    with dspy.context(lm=lm):
+        said = dspy.Predict(OfferFeedback)(**fields)
+        rules = RulesInductionProgram(num_rules=3)("documents: …")
+    assert set(said.module_advice.values()) <= TEXT_POOL and "image" not in said.discussion
+    assert {line.partition(". ")[2] for line in rules.splitlines()} <= TEXT_POOL

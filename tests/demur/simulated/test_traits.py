@@ -2,13 +2,12 @@
 
 import pytest
 
-import signatures
 from demur.simulated.kinds import MISSES
 from demur.simulated.speaker import prompt_shift
 from demur.simulated.traits import BY_NAME, EVERY_KIND, NEUTRAL_SENTENCES, TRAITS, persona_of, traits_of
-from signatures import CONSERVATIVE, IMAGINATIVE
+from signatures import CONSERVATIVE, IMAGINATIVE, visual
 
-ROLES = [getattr(signatures, name) for name in signatures.__all__ if hasattr(getattr(signatures, name), "instructions")]
+ROLES = [role for role in vars(visual).values() if hasattr(role, "instructions")]
 
 
 def _names(text: str) -> list[str]:
