@@ -11,6 +11,7 @@ import io
 import logging
 import os
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -18,13 +19,17 @@ import typer
 from demur import __version__
 from demur.commands import (
     ask,
+    calibrate,
+    calibration,
     catalogue,
     compare,
     compile,
+    corrupt,
     estimate,
     evaluate,
     experiment,
     export,
+    index,
     models,
     pope,
     quickstart,
@@ -54,10 +59,13 @@ for command in (
     ask.ask,
     evaluate.evaluate,
     score.score,
+    calibration.calibration,
+    calibrate.calibrate,
     experiment.experiment,
     compile.compile,
     export.export,
     estimate.estimate,
+    corrupt.corrupt,
     report.report,
     report.show,
     catalogue.programs,
@@ -67,6 +75,7 @@ for command in (
 app.command("compare")(compare.compare_runs)
 app.add_typer(pope.app, name="pope")
 app.add_typer(models.app, name="models")
+app.add_typer(index.app, name="index")
 
 
 def _show_version(asked: bool) -> None:
@@ -89,7 +98,12 @@ def main() -> None:
     # Prices come from the table that DSPy ships; it would otherwise be fetched at every start.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     _write_utf8()
+    warnings.showwarning = _show_warning
     sys.exit(run(sys.argv[1:]))
+
+
+def _show_warning(message: Warning | str, *about: object, **more: object) -> None:
+    err.print(f"demur: {message}", markup=False)
 
 
 def run(arguments: list[str]) -> int:

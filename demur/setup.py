@@ -19,7 +19,7 @@ from evals.benchmarks.registry import get_benchmark
 from evals.estimate import PriceOfTokens
 from optimizers import load_program
 from programs import DebateProgram, InputError, arguments_of, make_program
-from programs.retrieval import Retriever, in_memory, open_retriever
+from programs.retrieval import Retriever, in_memory, open_retriever, read_corpus
 from programs.searching import SearchingProgram
 
 
@@ -74,9 +74,14 @@ class SearchOptions:
     corpus: str | None = None
     index: tuple[str, ...] = ()
 
-    def given_to(self, program: DebateProgram, benchmark: Benchmark | None = None, seed: int = 0) -> None:
+    def given_to(
+        self, program: DebateProgram, benchmark: Benchmark | None = None, seed: int = 0, *, simulated: bool = False
+    ) -> None:
         """Let `program` search what is named, else the benchmark's own corpus if it has one. Programs that search
         nothing take no notice, so that one command line does for all.
+
+        Args:
+            simulated: the model is the simulated one, which has to be told of the errors planted in a corpus.
 
         Raises:
             InputError: if the corpus or the index cannot be read.
@@ -85,6 +90,8 @@ class SearchOptions:
             return
         if self.corpus is not None or self.index:
             program.use_retriever(_opened(self.corpus, self.index))
+            if simulated and self.corpus is not None:
+                learn((), read_corpus(self.corpus))
         elif isinstance(benchmark, HasCorpus):
             program.use_retriever(_corpus_of(benchmark.name, seed))
 
@@ -140,6 +147,11 @@ def build_program(
         raise InputError("which program? give its name (see `demur programs`) or --compiled DIR")
     known = {argument.name for argument in arguments_of(name)}
     return make_program(name, {key: value for key, value in given.items() if key in known} | arguments)
+
+
+def questions_of(benchmark: str) -> str | None:
+    """What programs have to be told of the kind of a benchmark's questions (their argument `questions`)."""
+    return "any" if get_benchmark(benchmark).task == "vqa" else None
 
 
 def load_cases(

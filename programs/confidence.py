@@ -138,8 +138,8 @@ def confidence_in(
 def _no_logprobs(turn: Turn) -> Failure:
     return Failure(
         kind="provider error",
-        reason=f"{turn.model} gives no probabilities of its tokens, which confidence=logprob needs; use "
-        "confidence=verbalised or auto, or another model (`demur models check` says what a model can do)",
+        reason=f"{turn.model} gives no probabilities of its tokens, which --confidence logprob needs; use "
+        "--confidence verbalised or auto, or another model (`demur models check` says what a model can do)",
         fatal=True,
     )
 

@@ -16,6 +16,12 @@ from tests.server import Received, ScriptedServer
 SHARED = Path(os.environ.get("DEMUR_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Indexes of corpora go to a folder of this session, not to that of the user."""
+    os.environ["DEMUR_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of published data beside the checkout; tests that need it are skipped where it is not there."""

@@ -1,16 +1,20 @@
 """`demur ask`: one question, with the debate shown as it happens."""
 
+import inspect
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import dspy
 import typer
 
 from demur.commands import options as o
 from demur.console import SIMULATED, err, out, print_json
-from demur.setup import ModelOptions, build_program
-from programs import Session, Turn, playing
+from demur.setup import ModelOptions, SearchOptions, build_program, load_cases
+from evals.benchmarks.facts import MAX_LIMIT
+from programs import DebateProgram, InputError, Session, Turn, name_of, playing
 from programs.interpretation import Interpretation
+from programs.searching import RETRIEVER
 
 _IS_THERE = re.compile(r"\W*(is|are) there\b", re.IGNORECASE)
 """How questions begin that ask for an object, as those of POPE."""
@@ -20,6 +24,13 @@ def ask(
     question: Annotated[str, typer.Option("--question", "-q", metavar="TEXT", help="The question.")],
     program: o.ProgramName = None,
     image: Annotated[Path | None, typer.Option(metavar="FILE", help="The picture that it is about.")] = None,
+    choice: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="A choice of a multiple-choice question; repeated.")
+    ] = None,
+    corpus: o.Corpus = None,
+    index: o.Index = None,
+    top_k: o.TopK = None,
+    confidence: o.ConfidenceOption = None,
     compiled: o.Compiled = None,
     set_: o.Set = None,
     imitation: o.Imitation = None,
@@ -34,7 +45,13 @@ def ask(
     as_json: o.AsJson = False,
 ) -> None:
     """Ask PROGRAM one question; prints the debate turn by turn, then the verdict and the interpretation."""
-    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
+    options = {"top_k": top_k, "confidence": confidence, "questions": "any" if choice else None}
+    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled, options=options)
+    inputs = _inputs(debate, question=question, image=image, choices=choice)
+    simulated = model == "simulated"
+    # The simulated model knows the generated world, and searches it where nothing else is named.
+    known = load_cases("facts", limit=MAX_LIMIT, seed=seed)[0] if simulated and image is None else None
+    SearchOptions(corpus, tuple(index or ())).given_to(debate, known, seed, simulated=simulated)
     models = ModelOptions(
         model, tuple(model_for or ()), api_base, temperature, max_tokens, timeout_s, retries, seed=seed
     )
@@ -44,7 +61,8 @@ def ask(
             print_turn(turn)
 
     with models.used_by(debate), playing(Session("ask", on_turn=show)):
-        result = debate(question=question, **({"image": image} if image else {}))
+        debate.check()
+        result = debate(**inputs)
     failure, interpretation = result.failure, result.get("interpretation")
     if as_json:
         print_json(
@@ -53,6 +71,9 @@ def ask(
                 "reason": result.reason,
                 "outcome": result.get("outcome"),
                 "contested": result.get("contested", False),
+                "confidence": result.get("confidence"),
+                "confidence_source": result.get("confidence_source"),
+                "documents": _documents(result),
                 "failure": failure.model_dump() if failure else None,
                 "interpretation": interpretation.model_dump() if interpretation else None,
                 "transcript": result.transcript.to_list(),
@@ -62,7 +83,11 @@ def ask(
         )
     elif failure is None:
         ending = " (contested: the judge contradicts itself)" if result.get("contested") else ""
-        out.print(f"\nverdict: {result.answer}, by {result.outcome}{ending}\n{result.reason}", markup=False)
+        sure = result.get("confidence")
+        how_sure = "" if sure is None else f", confidence {sure:.2f} ({result.confidence_source})"
+        out.print(f"\nverdict: {result.answer}, by {result.outcome}{ending}{how_sure}\n{result.reason}", markup=False)
+        for document in _documents(result) or []:
+            out.print(f"{'kept' if document['kept'] else 'dropped'}: {document['title']}", markup=False)
         if interpretation is not None:
             out.print(interpretation_line(interpretation, question), markup=False)
         if any(turn.model == "simulated" for turn in result.transcript):
@@ -72,12 +97,36 @@ def ask(
         raise typer.Exit(1)
 
 
+def _inputs(debate: DebateProgram, **given: Any) -> dict[str, Any]:
+    """The inputs that are given. Raises `InputError` for one that the program does not take."""
+    taken = inspect.signature(debate.debate).parameters
+    inputs = {name: value for name, value in given.items() if value}
+    for name in inputs:
+        if name not in taken:
+            option = {"choices": "choice"}.get(name, name)
+            kinds = " and ".join(debate.tasks)
+            raise InputError(f"{name_of(debate)} takes no --{option}; it answers {kinds} questions")
+    return inputs
+
+
+def _documents(result: dspy.Prediction) -> list[dict[str, Any]] | None:
+    """What was retrieved, and whether the answer was made from it; None for programs that search nothing."""
+    found = result.get("documents")
+    return found and [
+        {"id": each.passage.id, "title": each.passage.title, "text": each.passage.text, "kept": each.kept}
+        for each in found
+    ]
+
+
 def print_turn(turn: Turn) -> None:
     """One turn as text: who, when, and what was said."""
-    out.print(f"[bold]{turn.role}[/bold] {turn.stage}, round {turn.round}")
+    out.print(f"[bold]{turn.role}[/bold] {turn.stage}, round {turn.round}", end="")
+    out.print(f", {turn.branch}" if turn.branch else "", markup=False)
     if turn.failure is not None:
         out.print(f"  failed: {turn.failure.kind}: {turn.failure.reason}", markup=False)
     for name, value in (turn.output or {}).items():
+        if turn.role == RETRIEVER:
+            value = "; ".join(passage["title"] for found in value for passage in found)
         out.print(f"  {name}: {value}", markup=False)
 
 

@@ -8,7 +8,7 @@ import typer
 from demur.commands import options as o
 from demur.console import SIMULATED, err, evaluation_json, evaluation_table, out, print_json, print_table, progress_bar
 from demur.pricing import check_priced
-from demur.setup import ModelOptions, SearchOptions, build_program, load_cases
+from demur.setup import ModelOptions, SearchOptions, build_program, load_cases, questions_of
 from evals.benchmarks.base import Benchmark, Case
 from evals.runner import Budget
 from optimizers import Settings, TrainingData, compile_to, split_by_group, summary, trained_on
@@ -56,7 +56,7 @@ def compile(
         set_ or (),
         imitation=imitation,
         compiled=compiled,
-        options={"top_k": top_k, "confidence": confidence},
+        options={"top_k": top_k, "confidence": confidence, "questions": questions_of(benchmark)},
     )
     found, train_cases, val_cases = _parts(benchmark, train or data or [], val or [], images, limit, seed)
     SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed, simulated=model == "simulated")
@@ -116,11 +116,15 @@ def compile(
     out.print(f"compiled: {path}", markup=False)
 
 
+GENERATED = ("scenes", "facts")
+"""Benchmarks that have parts by these names of their own."""
+
+
 def _parts(
     benchmark: str, train: list[str], val: list[str], images: Path | None, limit: int, seed: int
 ) -> tuple[Benchmark, list[Case], list[Case]]:
     """Training and validation cases that share no picture."""
-    if benchmark == "scenes":
+    if benchmark in GENERATED:
         found, train_cases = load_cases(benchmark, train or ["train"], limit=limit, seed=seed)
         return found, train_cases, load_cases(benchmark, val or ["validation"], limit=limit, seed=seed)[1]
     if not val:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from demur.console import SIMULATED, err, evaluation_json, evaluation_table, failures_line, out, print_json
+from demur.console import SIMULATED, err, evaluation_json, evaluation_table, failures_line, out, print_json, print_table
 from evals.benchmarks.base import Benchmark, Case
 from evals.equal_budget import EqualBudget, evaluate_at_equal_budget
 from evals.evaluate import Evaluation, NothingFinished
@@ -51,7 +51,7 @@ class Votes:
             if evaluations[0].run.spec.simulated:
                 out.print(SIMULATED, style="yellow")
             rows = [(f"{name} k={match.k}", match.evaluation) for match in found.matches]
-            out.print(evaluation_table(rows, self.benchmark.headline))
+            print_table(evaluation_table(rows, self.benchmark.headline))
             out.print(explained(found), markup=False)
         _exit(evaluations)
 

@@ -6,10 +6,10 @@ import typer
 from rich.table import Table
 
 from demur.commands import options as o
-from demur.console import out, print_json
+from demur.console import out, print_json, print_table
 from demur.models import make_lm
 from demur.pricing import price_of_tokens
-from demur.setup import build_program, load_cases
+from demur.setup import SearchOptions, build_program, load_cases, questions_of
 from evals.estimate import PUBLISHED_DISAGREEMENT, Amount
 from evals.estimate import estimate as estimate_run
 
@@ -20,6 +20,10 @@ def estimate(
     data: o.Data = None,
     images: o.Images = None,
     limit: o.Limit = None,
+    corpus: o.Corpus = None,
+    index: o.Index = None,
+    top_k: o.TopK = None,
+    confidence: o.ConfidenceOption = None,
     compiled: o.Compiled = None,
     set_: o.Set = None,
     imitation: o.Imitation = None,
@@ -33,26 +37,34 @@ def estimate(
     as_json: o.AsJson = False,
 ) -> None:
     """Estimate calls, tokens and dollars of `evaluate`: the least, the likely and the most. Calls no model."""
-    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
-    _, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed)
+    debate = build_program(
+        program,
+        set_ or (),
+        imitation=imitation,
+        compiled=compiled,
+        options={"top_k": top_k, "confidence": confidence, "questions": questions_of(benchmark)},
+    )
+    found, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed)
+    SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed)
     # A key is not needed: the model only tells its price.
     lm = make_lm(model, price=price, api_key="none") if model else None
-    found = estimate_run(debate, cases, price=price_of_tokens(lm), sample=sample, disagreement=disagreement, seed=seed)
+    prices = price_of_tokens(lm)
+    estimated = estimate_run(debate, cases, price=prices, sample=sample, disagreement=disagreement, seed=seed)
     if as_json:
-        print_json(found.model_dump())
+        print_json(estimated.model_dump())
         return
     table = Table("", "least", "likely", "most", box=None, pad_edge=False)
-    table.add_row("calls", *_numbers(found.calls))
-    table.add_row("prompt tokens", *_numbers(found.prompt_tokens))
-    table.add_row("completion tokens", *_numbers(found.completion_tokens))
-    if found.cost_usd is not None:
-        table.add_row("dollars", *(f"{value:,.2f}" for value in found.cost_usd.model_dump().values()))
-    out.print(table)
+    table.add_row("calls", *_numbers(estimated.calls))
+    table.add_row("prompt tokens", *_numbers(estimated.prompt_tokens))
+    table.add_row("completion tokens", *_numbers(estimated.completion_tokens))
+    if estimated.cost_usd is not None:
+        table.add_row("dollars", *(f"{value:,.2f}" for value in estimated.cost_usd.model_dump().values()))
+    print_table(table)
     out.print(
-        f"{found.cases:,} cases, {found.sampled} rehearsed; likely: {100 * found.disagreement:.0f} % of them take the "
-        "longest way"
+        f"{estimated.cases:,} cases, {estimated.sampled} rehearsed; likely: {100 * estimated.disagreement:.0f} % of "
+        "them take the longest way"
     )
-    if found.cost_usd is None:
+    if estimated.cost_usd is None:
         out.print("dollars: the price is not known; name a priced --model, or give --price IN,OUT")
 
 

@@ -1,9 +1,9 @@
 """`demur evaluate`: run a program on a benchmark, durably, and score it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import dspy
 import typer
 
 from demur.commands import options as o
@@ -18,16 +18,18 @@ from demur.console import (
     out,
     parts_of,
     print_json,
+    print_table,
     progress_bar,
     stage_table,
 )
-from demur.pricing import price_of_tokens
-from demur.setup import ModelOptions, build_program, load_cases
+from demur.pricing import check_priced
+from demur.setup import ModelOptions, SearchOptions, build_program, load_cases, questions_of
+from evals.calibration import load_calibrator
 from evals.evaluate import Evaluation, NothingFinished, run_spec
 from evals.evaluate import evaluate as run_evaluation
 from evals.runner import Budget
-from programs import DebateProgram, InputError, name_of
-from programs.predictors import role_of
+from optimizers import trained_on
+from programs import name_of
 
 
 def evaluate(
@@ -36,6 +38,11 @@ def evaluate(
     data: o.Data = None,
     images: o.Images = None,
     limit: o.Limit = None,
+    corpus: o.Corpus = None,
+    index: o.Index = None,
+    top_k: o.TopK = None,
+    confidence: o.ConfidenceOption = None,
+    calibrator: o.CalibratorFile = None,
     compiled: o.Compiled = None,
     set_: o.Set = None,
     imitation: o.Imitation = None,
@@ -59,8 +66,19 @@ def evaluate(
     as_json: o.AsJson = False,
 ) -> None:
     """Run PROGRAM on a benchmark and score it. The same command again continues an unfinished run."""
-    debate = build_program(program, set_ or (), imitation=imitation, compiled=compiled)
+    debate = build_program(
+        program,
+        set_ or (),
+        imitation=imitation,
+        compiled=compiled,
+        options={"top_k": top_k, "confidence": confidence, "questions": questions_of(benchmark)},
+    )
     found, cases = load_cases(benchmark, data or (), images=images, limit=limit, seed=seed, recorded=replay is not None)
+    overlap = None if compiled is None else trained_on(compiled).overlap(cases)
+    if overlap is not None and overlap.warning:
+        err.print(f"demur: warning: {overlap.warning}", markup=False)
+    if replay is None:
+        SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed, simulated=model == "simulated")
     models = ModelOptions(
         model=model,
         model_for=tuple(model_for or ()),
@@ -74,9 +92,10 @@ def evaluate(
         seed=seed,
     )
     with models.used_by(debate), progress_bar("evaluate") as on_case:
-        spec = run_spec(debate, found, cases, data=data or (), replay=replay, seed=seed)
+        calibrates = None if calibrator is None else load_calibrator(calibrator)
+        spec = run_spec(debate, found, cases, data=data or (), replay=replay, seed=seed, calibrator=calibrates)
         if budget_usd is not None and replay is None:
-            _check_priced(debate)
+            check_priced(debate)
         options: dict[str, Any] = {
             "data": data or (),
             "scoring": scoring,
@@ -84,6 +103,7 @@ def evaluate(
             "concurrency": concurrency,
             "budget": Budget(calls=budget_calls, usd=budget_usd),
             "retry_failed": retry_failed,
+            "calibrator": calibrates,
             "on_case": on_case,
         }
         if equal_budget_to is not None:
@@ -93,12 +113,12 @@ def evaluate(
         prices = models.price_of_tokens()
         evaluation = _unless_nothing_finished(debate, found, cases, folder, replay=replay, price=prices, **options)
     if as_json:
-        print_json(evaluation_json(evaluation))
+        print_json(evaluation_json(evaluation) | {"tuned_on": None if overlap is None else asdict(overlap)})
     else:
         if evaluation.run.spec.simulated:
             out.print(SIMULATED, style="yellow")
         label = f"compiled {name_of(debate)}" if compiled else name_of(debate)
-        out.print(evaluation_table([(label, evaluation), *parts_of(evaluation, found)], found.headline))
+        print_table(evaluation_table([(label, evaluation), *parts_of(evaluation, found)], found.headline))
         progress = evaluation.progress
         if progress.done < progress.total:
             out.print(
@@ -109,7 +129,7 @@ def evaluate(
             ended = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(evaluation.outcomes.items()))
             out.print(f"debates of which every turn is there: {ended}")
         if len(evaluation.by_stage) > 1:
-            out.print(stage_table(evaluation.by_stage))
+            print_table(stage_table(evaluation.by_stage))
         if evaluation.estimate_error:
             out.print(f"estimated before the run, against what it used: {estimate_line(evaluation.estimate_error)}")
         out.print(f"scoring: {scoring}; run: {evaluation.run.folder}", markup=False)
@@ -130,14 +150,3 @@ def _unless_nothing_finished(*arguments: Any, **options: Any) -> Evaluation:
     except NothingFinished as stopped:
         err.print(f"demur: {stopped}", markup=False)
         raise typer.Exit(3 if stopped.progress.at_budget else 1) from stopped
-
-
-def _check_priced(debate: DebateProgram) -> None:
-    """Raise `InputError`, before any call, if a budget in dollars cannot be kept."""
-    for name, predictor in debate.named_predictors():
-        lm = predictor.lm or dspy.settings.lm
-        if price_of_tokens(lm)(1000, 1000) is None:
-            raise InputError(
-                f"--budget-usd: the price of {lm.model} (role {role_of(name)}) is not known; give --price IN,OUT in "
-                "dollars per million tokens, or --budget-calls"
-            )

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from demur.commands import options as o
-from demur.console import SIMULATED, err, out, print_json
+from demur.console import SIMULATED, err, out, print_json, print_table
 from demur.experiment import (
     FORMATS,
     CellResult,
@@ -151,7 +151,7 @@ def _show_forecast(plan: Plan, forecasts: list[Forecast], as_json: bool) -> None
         folder = own.cell.folder.relative_to(plan.out).as_posix()
         table.add_row(folder, own.state, f"{len(own.cell.cases):,}", *_texts(own.calls, own.tokens, own.cost_usd))
     table.add_row(f"{len(forecasts)} runs", "", "", *_texts(calls, tokens, dollars), style="bold")
-    out.print(table, markup=False)
+    print_table(table)
     out.print(
         "\nlikely (least to most), of what is not finished; a run that is begun counts whole. No model was called."
     )

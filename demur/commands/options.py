@@ -24,7 +24,7 @@ Images = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with th
 Limit = Annotated[int | None, typer.Option(min=1, help="Use only so many cases, drawn by --seed.")]
 Corpus = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Corpus that programs search; indexed at the first use. JSONL, Parquet, hf:NAME."),
+    typer.Option(metavar="FILE", help="Corpus to search, indexed at the first use: JSONL, Parquet or hf:NAME."),
 ]
 Index = Annotated[
     list[str] | None,

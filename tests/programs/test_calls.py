@@ -5,8 +5,8 @@ import dspy
 import pytest
 from dspy import lm15
 
-from programs import Direct, MajorityVote
-from programs.calls import MAX_BACKOFF_S
+from programs import DemurError, Direct, MajorityVote, Session, playing
+from programs.calls import MAX_WAIT_S
 from signatures import AnswerQuestion
 from tests.scripted import completed, completion, scripted_lm
 
@@ -34,7 +34,7 @@ def failing_first(*errors):
     [
         ("I think so.", "unparsed", "expected the fields answer, reason; found a completion that", "I think so.", 2),
         ("", "unparsed", "found an empty completion", None, 2),
-        (completion("[[ ## answer ## ]]\nye", "length"), "truncated", "raise max_tokens", "[[ ## answer ## ]]\nye", 2),
+        (completion("[[ ## answer ## ]]\nye", "length"), "truncated", "raise --max-tokens", "[[ ## answer ## ]]\nye", 2),
         (completion("", "content_filter"), "refused", "the provider's content filter ended", None, 2),
         (
             "I'm sorry, but I can't help with that.",
@@ -91,7 +91,7 @@ def test_truncated_reasoning_is_kept_and_not_scored(picture):
     thought = completion("", "length", parts=[lm15.ThinkingPart("... so the answer is yes")])
     result, _ = ask(picture, thought)
     assert (result.answer, result.failure.kind) == (None, "truncated")
-    assert "raise max_tokens" in result.failure.reason
+    assert "raise --max-tokens" in result.failure.reason
     assert result.transcript[0].attempts[-1].reasoning == "... so the answer is yes"
     assert "... so the answer is yes" in result.transcript[0].model_dump_json()
 
@@ -208,10 +208,43 @@ def test_what_always_times_out_is_given_up(picture, pauses):
 
 
 def test_retry_after_is_waited_for(picture, pauses):
-    busy = [lm15.RateLimitError("busy", status=429, retry_after=seconds) for seconds in (7, 0.5, 3600)]
+    busy = [lm15.RateLimitError("busy", status=429, retry_after=seconds) for seconds in (7, 0.5, MAX_WAIT_S)]
     result, _ = ask(picture, failing_first(*busy), num_retries=3)
     assert result.answer == "yes"
-    assert pauses == [7.0, 0.5, MAX_BACKOFF_S], "but not for an hour"
+    assert pauses == [7.0, 0.5, MAX_WAIT_S]
+
+
+def test_who_asks_to_wait_for_an_hour_ends_the_run(picture, pauses):
+    for retries in (0, 3):
+        busy = lm15.RateLimitError("busy", status=429, retry_after=3600)
+        result, script = ask(picture, failing_first(busy), num_retries=retries)
+        assert (result.failure.kind, result.failure.fatal, len(script.asked), pauses) == ("provider error", True, 1, [])
+        assert "the server asks to wait 3,600 s" in result.failure.reason
+
+
+def test_a_wait_that_is_no_time_is_not_asked_for(picture, pauses):
+    strange = [lm15.RateLimitError("busy", status=429, retry_after=asked) for asked in (float("nan"), float("inf"), -5)]
+    result, _ = ask(picture, failing_first(*strange), num_retries=3)
+    assert result.answer == "yes" and [0 <= pause <= 2**retry for retry, pause in enumerate(pauses)] == [True] * 3
+
+
+def test_each_request_is_allowed_before_it_is_sent_and_those_before_a_stop_are_kept(picture, pauses):
+    class Spent(DemurError):
+        pass
+
+    allowed = iter(range(2))
+
+    def stop():
+        if next(allowed, None) is None:
+            raise Spent("enough")
+
+    for answer, retries in ((lm15.ServerError("boom", status=500), 3), ("no fields", 0)):
+        allowed = iter(range(2 if retries else 1))
+        lm, script = scripted_lm(lambda asked, answer=answer: answer, num_retries=retries)
+        with dspy.context(lm=lm), playing(Session("case", before_request=stop)):
+            result = Direct()(question=QUESTION, image=picture)
+        assert len(script.asked) == len(result.transcript[0].attempts) == (2 if retries else 1)
+        assert (result.failure.reason, result.failure.fatal) == ("enough", True)
 
 
 def test_retries_are_as_many_as_the_model_says_and_none_by_itself(picture, pauses):

@@ -45,7 +45,7 @@ def test_arguments_as_values():
     [
         ("visual_debate", {}, r"no program is called 'visual_debate'; there are: direct, self-reflection"),
         ("visual-debate", {"round": "2"}, r"has no argument 'round'; its arguments are: rounds, told"),
-        ("direct", {"rounds": "2"}, r"direct has no argument 'rounds'; its arguments are: none"),
+        ("direct", {"rounds": "2"}, r"direct has no argument 'rounds'; its arguments are: questions, confidence"),
         ("visual-debate", {"rounds": "two"}, r"visual-debate: rounds='two' does not fit: .*; the default is 3"),
         ("visual-debate", {"rounds": "-1"}, r"rounds must be 0 or more, got -1"),
         ("visual-debate", {"told": "half"}, r"told='half' does not fit"),

@@ -74,7 +74,7 @@ def test_sources_and_what_happens_without_them():
         assert confidence_in(silent.model_copy(update={"model": "silent"}), "answer", "auto").source == "verbalised"
     with pytest.raises(TurnFailed) as failed:
         confidence_in(silent, "answer", "logprob")
-    assert failed.value.failure.fatal and "confidence=verbalised" in failed.value.failure.reason
+    assert failed.value.failure.fatal and "--confidence verbalised" in failed.value.failure.reason
     assert confidence_in(turn_of(CHAT, {"answer": "Paris"}, "sure"), "answer", "verbalised") is None
 
 

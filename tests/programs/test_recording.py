@@ -160,7 +160,7 @@ def test_a_session_may_stop_before_a_call(picture):
         raise Enough
 
     lm, script = scripted_lm(debating())
-    with dspy.context(lm=lm), playing(Session("case", before_call=stop)), pytest.raises(Enough):
+    with dspy.context(lm=lm), playing(Session("case", before_request=stop)), pytest.raises(Enough):
         Direct()(question=QUESTION, image=picture)
     assert not script.asked
 

@@ -245,7 +245,7 @@ def test_flare_searches_only_where_it_is_unsure():
 def test_flare_that_needs_token_probabilities_says_so():
     result, asked, _ = run("flare", confidence="logprob")
     assert (result.failure.fatal, len(asked)) == (True, 1)
-    assert "confidence=verbalised" in result.failure.reason
+    assert "--confidence verbalised" in result.failure.reason
 
 
 def test_self_rag_takes_the_best_criticised_answer():
