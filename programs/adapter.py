@@ -50,7 +50,7 @@ def _with_plain_choice(completion: str, name: str, choices: tuple[Any, ...]) -> 
     """`completion` with the value of the field as it is spelled among the choices, where it is one of them."""
     texts = "|".join(re.escape(choice) for choice in choices if isinstance(choice, str))
     decorated = (
-        rf"(?m)^(\[\[ ## {name} ## \]\][ \t]*\n?)[\s*\"'`]*(?i:the\s+)?(?i:({texts}))(?:\s+(?:agent|side)(?:\s+\d+)?)?"
+        rf"(?m)^(\[\[ ## {name} ## \]\][ \t]*\n?)[\s*\"'`]*(?i:(?:the\s+)?({texts})(?:\s+(?:agent|side)(?:\s+\d+)?)?)"
         rf"[\s*\"'`.!]*(?=^\[\[ ## |\Z)"
     )
     spelled = {choice.casefold(): choice for choice in choices if isinstance(choice, str)}

@@ -1,12 +1,15 @@
 """The command line: results on stdout, mistakes as one line on stderr, exit codes that mean something."""
 
 import json
+import socket
 
 import pytest
 from PIL import Image
 
 from demur.cli import run
+from demur.commands.ask import interpretation_line
 from evals.scenes import Scene
+from programs.interpretation import Interpretation
 
 
 @pytest.fixture
@@ -43,6 +46,28 @@ def test_ask_shows_the_debate_then_the_verdict_and_says_simulated(demur, scene):
     )
     assert code == 0
     assert out.index("debater_a open, round 0") < out.index("verdict: ") < out.index("simulated: ")
+
+
+@pytest.mark.parametrize(
+    ("question", "stands", "fell"),
+    [
+        (
+            "Is there a cup in the image?",
+            "interpretation: no hallucination; debater_a and debater_b saw the object (center)",
+            "interpretation: hallucinated by debater_a; region: center; really there: bowl",
+        ),
+        (
+            "Does the man wear a hat?",
+            "interpretation: the yes of debater_a and debater_b stands (center)",
+            "interpretation: the yes of debater_a did not stand; region: center; really there: bowl",
+        ),
+    ],
+)
+def test_ask_says_that_something_was_seen_only_where_an_object_was_asked_for(question, stands, fell):
+    both = Interpretation(hallucinated=False, claimed_by=("debater_a", "debater_b"), region="center")
+    one = Interpretation(hallucinated=True, claimed_by=("debater_a",), region="center", actual_object="bowl")
+    assert interpretation_line(both, question) == stands
+    assert interpretation_line(one, question) == fell
 
 
 def test_ask_as_json_is_one_object(demur, scene):
@@ -104,6 +129,29 @@ def test_a_model_that_can_answer_no_case_stops_the_run_with_code_1(demur, tmp_pa
     assert (code, out) == (1, "") and "give a model that sees pictures with --model" in err
 
 
+def test_a_server_that_is_not_there_ends_with_code_1_and_the_same_command_continues(demur, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
+        address = f"http://127.0.0.1:{closed_soon.getsockname()[1]}/v1"
+    code, out, err = demur(
+        "evaluate", "direct", "--limit", 60, "-m", "openai/gpt-4o", "--api-base", address, "--retries", 0, "--out",
+        tmp_path / "r",
+    )  # fmt: skip
+    assert (code, out) == (1, "")
+    assert "in 20 cases in a row the model could not be reached" in err
+    assert err.endswith("; the same command continues\n")
+    assert (tmp_path / "r/records.jsonl").read_bytes() == b""
+
+
+def test_compare_of_an_unfinished_run_names_the_option_that_allows_it(demur, tmp_path):
+    command = ["evaluate", "direct", "--limit", 12, "-m", "simulated", "--json"]
+    assert demur(*command, "--out", tmp_path / "a")[0] == 0
+    assert demur(*command, "--out", tmp_path / "b", "--budget-calls", 5, "--concurrency", 1)[0] == 3
+    code, _, err = demur("compare", tmp_path / "a", tmp_path / "b")
+    assert code == 2 and "finish both runs, or compare only the 5 that they share with --allow-partial" in err
+    assert demur("compare", tmp_path / "a", tmp_path / "b", "--allow-partial")[0] == 0
+
+
 def test_programs_show_arguments_with_defaults(demur):
     assert "visual-debate" in demur("programs")[1]
     described = json.loads(demur("programs", "visual-debate", "--json")[1])["visual-debate"]
@@ -149,6 +197,33 @@ def test_compile_evaluate_compare_export(demur, tmp_path, strategy):
     code, out, _ = demur("compare", tmp_path / "before", tmp_path / "after", "--json")
     assert code == 0 and json.loads(out)["comparisons"][0]["cases"] == 12
     assert demur("export", tmp_path / "c", "--format", "json")[0] == 0
+
+
+def test_a_compile_has_a_budget_continues_and_says_what_it_gained_and_cost(demur, tmp_path):
+    command = ["compile", "direct", "--limit", 12, "-m", "simulated", "--out", tmp_path / "c"]
+    code, out, err = demur(*command, "--budget-calls", 18)
+    assert (code, out) == (3, "") and err == "demur: stopped: the budget of 18 calls is spent; a larger one continues\n"
+    code, out, _ = demur(*command)
+    lines = out.splitlines()
+    assert code == 0 and "12 cases to tune on, 12 to measure on" in lines
+    assert any(line.startswith("after against before: ") and "noise (" in line for line in lines)
+    assert any(line.startswith("cost: 42 calls, ") and "of which tuning took 18 calls, " in line for line in lines)
+
+
+def test_measuring_a_compiled_program_on_what_it_was_tuned_on_is_warned_of(demur, tmp_path):
+    small = ["--limit", 12, "-m", "simulated"]
+    demur("compile", "direct", *small, "--out", tmp_path / "c")
+    command = ["evaluate", "--compiled", tmp_path / "c", "--json"]
+    _, out, err = demur(*command, *small, "--data", "train", "--out", tmp_path / "seen")
+    assert "demur: warning: 12 of the 12 cases and 2 of the 2 pictures or documents are among those that" in err
+    assert json.loads(out)["tuned_on"] == {"cases": 12, "of_cases": 12, "groups": 2, "of_groups": 2}
+    _, out, err = demur(*command, *small, "--out", tmp_path / "unseen")
+    assert "warning" not in err and json.loads(out)["tuned_on"]["cases"] == 0
+    _, out, _ = demur("evaluate", "direct", *small, "--json", "--out", tmp_path / "plain")
+    assert json.loads(out)["tuned_on"] is None
+    _, _, err = demur("compile", "--compiled", tmp_path / "c", *small, "--train", "test", "--val", "train", "--out",
+                      tmp_path / "again")  # fmt: skip
+    assert "demur: warning: 12 of the 12 cases" in err
 
 
 def test_compiling_twice_gives_the_same_bytes(demur, tmp_path):
@@ -197,7 +272,10 @@ def test_estimate_calls_no_model(demur):
             "k=5 samples at temperature 0 give the same answer",
         ),
         (["evaluate", "direct", "-m", "nonsense-model"], "nonsense-model"),
-        (["ask", "direct", "-q", "Is there a cup in the image?", "-m", "simulated"], "no image for the question"),
+        (
+            ["ask", "direct", "-q", "Is there a cup in the image?", "-m", "simulated"],
+            "give the picture that it is about, with --image FILE",
+        ),
         (["ask", "direct", "-q", "x", "--image", "missing.png", "-m", "simulated"], "missing.png: found nothing there"),
         (["export", "nowhere"], "no program is called 'nowhere'"),
         (

@@ -15,18 +15,17 @@ from PIL import Image
 
 import demur.report.charts
 import demur.report.display
-import demur.report.reliability
 import demur.report.svg
 from demur.report.cases import RunCases, search_text
 from demur.report.charts import pareto_front, reliability_chart
-from demur.report.journal_index import JournalIndex, RunIndex, last_attempts
+from demur.report.journal_index import JournalIndex, RunIndex
 from demur.report.pictures import Pictures
-from demur.report.reliability import reliability_bins
 from demur.report.svg import Drawing, ticks
 from evals.benchmarks.registry import get_benchmark
+from evals.calibration import reliability_bins
 from evals.debate_stats import Grader
 from evals.run import Run
-from programs.errors import DemurError, InputError
+from programs.errors import DemurError
 from tests.demur.report_runs import KINDS, SCRIPT, case_id, make_run
 
 
@@ -35,9 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return make_run(tmp_path_factory.mktemp("run") / "debate", retried=True)
 
 
-@pytest.mark.parametrize(
-    "module", [demur.report.charts, demur.report.display, demur.report.reliability, demur.report.svg]
-)
+@pytest.mark.parametrize("module", [demur.report.charts, demur.report.display, demur.report.svg])
 def test_examples(module: object) -> None:
     tried = doctest.testmod(module)  # type: ignore[arg-type]
     assert tried.attempted and not tried.failed
@@ -53,7 +50,7 @@ def test_the_index_gives_what_reading_the_whole_run_gives(run: Run) -> None:
     }
     whole = run.transcripts()
     for case in index.case_ids():
-        transcript, superseded = last_attempts(index.turns(case))
+        transcript, superseded = index.performance(index.record(case))
         assert transcript.to_list() == whole[case].to_list()
         assert len(superseded) + len(transcript) == sum(case_id == case for case_id, _ in run.turns())
 
@@ -169,23 +166,6 @@ def test_ticks_are_inside_and_some(low: float, length: float) -> None:
     found = ticks(low, low + length)
     assert all(low - 1e-6 <= tick <= low + length + 1e-6 for tick in found)
     assert 2 <= len(found) <= 12
-
-
-def test_reliability_bins_worked_example() -> None:
-    """0.3·10 is 3.0000000000000004 or 2.9999999999999996 in places: both are bin 3. 1.0 is in the last bin."""
-    bins = reliability_bins([0.0, 0.3, 0.1 + 0.2, 0.39, 1.0], [False, True, False, True, True])
-    assert [one.count for one in bins] == [1, 0, 0, 3, 0, 0, 0, 0, 0, 1]
-    assert (bins[3].accuracy, bins[9].confidence, bins[1].accuracy) == (2 / 3, 1.0, None)
-    assert bins[9].interval is not None and bins[9].interval.high == 1.0
-    assert bins[3].confidence == pytest.approx(0.33)
-
-
-@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
-def test_what_is_no_confidence_is_refused(confidence: float) -> None:
-    with pytest.raises(InputError, match=r"a confidence is a number in \[0, 1\]"):
-        reliability_bins([confidence], [True])
-    with pytest.raises(InputError, match="1 confidences for 2 answers"):
-        reliability_bins([0.5], [True, False])
 
 
 def test_the_reliability_diagram_has_a_dot_for_each_bin_in_use() -> None:

@@ -95,12 +95,13 @@ def test_bootstrap_laws(cases: list[tuple[bool, int]], random) -> None:
     random.shuffle(order)
     again = cluster_bootstrap(table[order], [groups[number] for number in order], resamples=100)
     assert interval == again
-    if len(set(groups)) < 2:
-        assert interval is None
-    else:
+    shares = [table[[own == group for own in groups], 0].mean() for group in set(groups)]
+    if len(set(shares)) > 1:
         assert interval is not None
         assert table[:, 0].mean() in interval
-        assert 0 <= interval.low <= interval.high <= 1
+        assert 0 <= interval.low < interval.high <= 1
+    else:
+        assert interval is None, "one group, or all alike"
 
 
 @settings(deadline=None, max_examples=30)
@@ -126,13 +127,28 @@ def test_groups_widen_the_interval() -> None:
 
 
 def test_undefined_resamples_are_left_out_and_stated() -> None:
-    """Precision where one picture of three drew a yes: (2/3)^3 = 30 % of the resamples have none."""
-    interval = cluster_bootstrap([[1, 1], [0, 0], [0, 0]], ["a", "b", "c"], resamples=1000)
+    """Precision where two pictures of thirty drew a yes: (28/30)^30 = 13 % of the resamples have none."""
+    table = [[1, 1], [0, 1]] + [[0, 0]] * 28
+    interval = cluster_bootstrap(table, [f"image {number}" for number in range(30)], resamples=1000)
     assert interval is not None
-    assert (interval.low, interval.high) == (1, 1)
+    assert (interval.low, interval.high) == (0, 1)
     undefined = int(interval.method.split(", ")[-1].split()[0])
-    assert 250 < undefined < 345
-    assert interval.method == f"cluster bootstrap, 1000 resamples of 3 groups, {undefined} undefined left out"
+    assert 90 < undefined < 170
+    assert interval.method == f"cluster bootstrap, 1000 resamples of 30 groups, {undefined} undefined left out"
+
+
+def test_what_is_undefined_without_one_of_few_groups_has_no_interval() -> None:
+    assert cluster_bootstrap([[1, 1], [0, 0], [0, 0]], ["a", "b", "c"]) is None
+
+
+@pytest.mark.parametrize("count", [5, 50])
+def test_no_interval_claims_certainty(count: int) -> None:
+    """One of two questions about each picture is right: whatever is drawn, the share is a half."""
+    groups = [f"image {number // 2}" for number in range(2 * count)]
+    assert cluster_bootstrap([[1, 1], [0, 1]] * count, groups) is None
+    assert callback_bootstrap([1, 0] * count, groups, lambda items: {"mean": sum(items) / len(items)}, resamples=50) == {
+        "mean": None
+    }
 
 
 def test_mostly_undefined_is_undefined() -> None:
@@ -157,6 +173,28 @@ def test_bootstrap_covers_as_often_as_it_says() -> None:
     assert 0.91 <= covered / 400 <= 0.98
 
 
+@pytest.mark.parametrize("count", [5, 10, 19])
+def test_few_groups_cover_as_often_too(count: int) -> None:
+    """Percentiles of a bootstrap cover 80 % at 5 pictures and 90 % at 10."""
+    generator = np.random.default_rng(7)
+    groups = [f"image {number // 6:02}" for number in range(6 * count)]
+    covered = defined = 0
+    for _ in range(1000):
+        right = (generator.random(6 * count) < np.repeat(generator.beta(3.5, 1.5, size=count), 6)).astype(float)
+        interval = headline_interval(right, np.ones_like(right), groups, proportion=True)
+        defined += interval is not None
+        covered += interval is not None and 0.7 in interval
+    assert defined > 950 and 0.925 <= covered / defined <= 0.98
+
+
+def test_the_jackknife_of_a_mean_is_students_interval() -> None:
+    values = [3.0, 5.0, 4.0, 8.0]
+    interval = cluster_bootstrap(np.column_stack([values, np.ones(4)]), list("abcd"))
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert interval is not None and interval.method == "cluster jackknife, t of 4 groups"
+    assert (interval.low, interval.high) == pytest.approx((max(0, expected.low), expected.high))
+
+
 def test_headline_is_wilson_for_single_cases() -> None:
     right = [1, 1, 0, 1]
     interval = headline_interval(right, [1] * 4, list("abcd"), proportion=True)
@@ -164,13 +202,15 @@ def test_headline_is_wilson_for_single_cases() -> None:
 
 
 def test_headline_is_a_bootstrap_where_a_group_has_two_cases() -> None:
-    interval = headline_interval([1, 1, 0, 1], [1] * 4, list("abca"), proportion=True)
+    groups = [f"image {number // 2}" for number in range(60)]
+    interval = headline_interval([1, 1, 0] * 20, [1] * 60, groups, proportion=True)
     assert interval is not None
-    assert interval.method == "cluster bootstrap, 2000 resamples of 3 groups"
+    assert interval.method == "cluster bootstrap, 2000 resamples of 30 groups"
 
 
 def test_headline_of_a_mean_is_a_bootstrap() -> None:
-    interval = headline_interval([3, 5, 4], [1] * 3, list("abc"), proportion=False)
+    groups = [f"image {number}" for number in range(30)]
+    interval = headline_interval([3, 5, 4] * 10, [1] * 30, groups, proportion=False)
     assert interval is not None
     assert interval.method.startswith("cluster bootstrap")
     assert 4 in interval

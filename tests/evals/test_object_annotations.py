@@ -88,3 +88,11 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing\.json: No such file"):
         read_annotations(tmp_path / "nothing.json")
+
+
+def test_names_that_differ_in_letter_case_and_blanks_are_one_object(tmp_path: Path) -> None:
+    path = tmp_path / "objects.jsonl"
+    rows = [["Dog", "traffic  light"], ["dog ", "dog"], ["DOG", "Traffic light"], ["dog", "traffic light"]]
+    path.write_text("".join(json.dumps({"image": f"{n}.jpg", "objects": row}) + "\n" for n, row in enumerate(rows)))
+    both = ("dog", "traffic light")
+    assert [entry.objects for entry in read_annotations(path)] == [both, ("dog",), both, both]

@@ -103,10 +103,21 @@ def test_worked_example() -> None:
 def test_intervals_hold_their_differences() -> None:
     found = compare(*runs(WORKED), YesNo())
     for name, part in {**found.metrics, **found.costs, "accuracy again": found.accuracy}.items():
-        assert part.difference is not None and part.interval is not None, name
-        assert part.difference in part.interval, name
+        assert part.difference is not None, name
+        if name in ("yes_ratio", "calls", "tokens", "cost_usd", "wall_s"):
+            assert part.interval is None, f"{name} differs by the same in each picture, which is no certainty"
+        else:
+            assert part.interval is not None and part.difference in part.interval, name
     assert found.accuracy.interval is not None and found.accuracy.interval.low < 0 < found.accuracy.interval.high
+    assert found.odds_ratio_interval is None, "only four pictures differ"
+    found = compare(*runs(WORKED * 6), YesNo())
     assert found.odds_ratio_interval is not None and 3 in found.odds_ratio_interval
+
+
+def test_cases_are_needed_only_for_what_is_not_seen() -> None:
+    assert compare(*runs(WORKED), YesNo()).cases_needed is not None
+    found = compare(*runs(WORKED * 10), YesNo())
+    assert found.p_value is not None and found.p_value < 0.05 and found.cases_needed is None
 
 
 def test_every_metric_and_cost_is_compared() -> None:
@@ -122,7 +133,7 @@ def test_every_metric_and_cost_is_compared() -> None:
         {"calls": 3, "tokens": 300, "cost_usd": 0.003, "wall_s": 0}
     )
     assert found.metrics["distance"].interval is not None
-    assert "200 resamples" in found.metrics["distance"].interval.method
+    assert "t of 10 groups" in found.metrics["distance"].interval.method
 
 
 def test_interval_is_that_of_a_mean_of_differences() -> None:

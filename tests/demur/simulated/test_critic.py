@@ -94,7 +94,7 @@ def test_the_ruling_errs_at_the_stated_rates(standing: str) -> None:
 
 def test_advice_helps_the_critic_where_it_is_about_that() -> None:
     careful = TEXT_BY_NAME["against knowledge"].sentence
-    assert _error("misleads", instructions=careful) < _error("misleads", instructions="") - 0.1
+    assert _error("misleads", instructions=careful) < _error("misleads", instructions="") - 0.08
     assert _error("supports", instructions=careful) == _error("supports", instructions="")
     assert (
         _error("supports", instructions=TEXT_BY_NAME["drop all"].sentence) > _error("supports", instructions="") + 0.1
