@@ -47,8 +47,8 @@ class DebateProgram(dspy.Module):
     """
 
     tasks: tuple[Task, ...] = ("visual",)
-    """What it answers: yes/no questions about an image (inputs `question` and `image`), questions alone (`question`), or
-    questions of any kind (`question`, `image` if there is one, and `choices`)."""
+    """What it answers: `visual`, yes/no questions about an image (inputs `question` and `image`); `text`, questions
+    alone (`question`); `vqa`, questions of any kind (`question`, `image` if there is one, and `choices`)."""
 
     async def debate(self, **inputs: Any) -> dspy.Prediction:
         """The protocol of the program: who speaks when, and what follows. Written by each program."""
@@ -129,14 +129,12 @@ class DebateProgram(dspy.Module):
         fields: Mapping[str, FieldInfo],
         *,
         traced: tuple[dspy.Predict, dict[str, Any]] | None = None,
-        paid: bool = True,
     ) -> Turn:
         """Play the turn from the recording, or let it be spoken; keep it either way.
 
         Args:
             fields: the turn's output fields, whose types a recorded output is read with.
             traced: what DSPy's trace is told of it; nothing if None.
-            paid: the turn calls a model.
         """
         performance = _performance.get()
         if performance is None:
@@ -157,8 +155,6 @@ class DebateProgram(dspy.Module):
                     await session.on_turn(session.case_id, turn)
                 return turn
             blank = blank.model_copy(update={"attempt": attempt})
-            if paid and session.before_call is not None:
-                session.before_call()
 
         turn = await speak(blank)
         performance.add(place, turn, traced)
@@ -171,8 +167,6 @@ class DebateProgram(dspy.Module):
     async def _speak(
         self, blank: Turn, predictor: dspy.Predict, told: dict[str, Any], sample: int, logprobs: bool
     ) -> Turn:
-        if compiling := Compiling.current():
-            compiling.check()
         lm = predictor.lm or dspy.settings.lm
         if lm is None:
             raise InputError(
@@ -187,11 +181,14 @@ class DebateProgram(dspy.Module):
             # A small model may be able to follow one format only; it then brings its adapter (`demur.local`).
             adapter = dspy.settings.adapter or getattr(lm, "adapter", None) or TurnAdapter()
             with dspy.context(adapter=adapter, trace=[] if tracing else None, disable_history=False):
-                prediction, attempts = await call(predictor, lm, told, config, keep_history=keep_history)
+                prediction, attempts = await call(
+                    predictor, lm, told, config, keep_history=keep_history, before_request=_before_request
+                )
         except CallFailed as failed:
             if "logprobs" in config and "logprob" in failed.failure.reason:
                 _WITHOUT_LOGPROBS.add(lm.model)
-                return await self._speak(blank, predictor, told, sample, logprobs=False)
+                turn = await self._speak(blank, predictor, told, sample, logprobs=False)
+                return turn.model_copy(update={"attempts": (*failed.attempts, *turn.attempts)})
             turn = blank.model_copy(update={"model": lm.model, "failure": failed.failure, "attempts": failed.attempts})
             return turn
         for name in blank.asked:
@@ -339,6 +336,15 @@ _WITHOUT_LOGPROBS: set[str] = set()
 
 _performance: ContextVar[_Performance | None] = ContextVar("demur_performance", default=None)
 _position: ContextVar[_Position] = ContextVar("demur_position")
+
+
+def _before_request() -> None:
+    """Let the compile and the session that are running stop before a request."""
+    if compiling := Compiling.current():
+        compiling.check()
+    session = current_session()
+    if session is not None and session.before_request is not None:
+        session.before_request()
 
 
 def _describe(value: Any) -> Any:

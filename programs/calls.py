@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import math
 import random
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import dspy
@@ -30,10 +31,14 @@ from dspy.utils.exceptions import (
     is_retryable_lm_error,
 )
 
+from programs.errors import DemurError
 from programs.transcript import Attempt, Failure
 from programs.untrusted import mended
 
 MAX_BACKOFF_S = 60.0
+"""The longest pause before a repetition where the server does not say how long to wait."""
+MAX_WAIT_S = 300.0
+"""The longest that is waited because the server asks for it; who must wait longer had better come back."""
 
 _REFUSAL = re.compile(
     r"\W*(i['\u2019]?m sorry|i am sorry|sorry,|i can(no|['\u2019])t (assist|help|answer|comply|provide|identify)"
@@ -64,12 +69,15 @@ async def call(
     config: Mapping[str, Any],
     *,
     keep_history: bool = True,
+    before_request: Callable[[], None] = lambda: None,
 ) -> tuple[dspy.Prediction, tuple[Attempt, ...]]:
     """Call `predictor` on `lm` and return its prediction and all requests that were made for it.
 
     Failed requests are repeated as often as the LM's `num_retries` says, after what `Retry-After` asks for or
     else an exponential pause with full jitter; failures that a repetition cannot mend are not repeated. DSPy's history
     must be on while this runs; `keep_history` says whether the requests stay in it, pictures and all.
+    `before_request` is called before each request, repetitions and an adapter's second one included. It may raise a
+    `DemurError` to stop; what was asked before it in this call is kept in a `CallFailed`, to be asked again later.
 
     Raises:
         CallFailed: if there is no prediction in the end.
@@ -80,11 +88,19 @@ async def call(
         entries: list[dict[str, Any]] = []
         started = time.perf_counter()
         try:
-            prediction = await predictor.acall(lm=_observed(lm, entries, keep_history), config=dict(config), **inputs)
+            prediction = await predictor.acall(lm=_observed(lm, entries, keep_history, before_request), config=dict(config), **inputs)
+        except DemurError as stop:
+            attempts += _attempts(lm, entries, time.perf_counter() - started)
+            if not attempts:
+                raise
+            raise CallFailed(_to_be_continued(str(stop)), tuple(attempts), stop) from stop
         except (LMError, AdapterParseError, *_STUMBLES) as error:
             if not entries and isinstance(error, _STUMBLES):
                 raise  # nothing had come back that could be to blame
             attempts += _attempts(lm, entries, time.perf_counter() - started, error)
+            if isinstance(error, LMError) and _is_passing(error) and (_asked_wait_s(error) or 0) > MAX_WAIT_S:
+                wait = f"{error_line(error)}: the server asks to wait {_asked_wait_s(error):,.0f} s"
+                raise CallFailed(_to_be_continued(wait), tuple(attempts), error) from error
             if isinstance(error, LMError) and _is_passing(error) and retry < retries:
                 await asyncio.sleep(_pause_s(error, retry))
                 continue
@@ -97,10 +113,20 @@ async def call(
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _observed(lm: dspy.BaseLM, entries: list[dict[str, Any]], keep_history: bool) -> dspy.BaseLM:
-    """A copy of `lm` that does not retry by itself and whose history entries also land in `entries`."""
+def _observed(
+    lm: dspy.BaseLM, entries: list[dict[str, Any]], keep_history: bool, before_request: Callable[[], None]
+) -> dspy.BaseLM:
+    """A copy of `lm` that does not retry by itself, calls `before_request`, and whose history entries also land in
+    `entries`."""
     observed = copy.copy(lm)
     observed.num_retries = 0
+    send = observed.acall
+
+    async def acall(*args: Any, **kwargs: Any) -> Any:
+        before_request()
+        return await send(*args, **kwargs)
+
+    observed.acall = acall
 
     def update_history(entry: dict[str, Any]) -> None:
         entries.append(entry)
@@ -109,6 +135,18 @@ def _observed(lm: dspy.BaseLM, entries: list[dict[str, Any]], keep_history: bool
 
     observed.update_history = update_history
     return observed
+
+
+def overheard(lm: dspy.BaseLM, hear: Callable[[Attempt], None]) -> dspy.BaseLM:
+    """A copy of `lm` that tells `hear` of each request that was answered, with a latency of 0, which is not known."""
+    copied = copy.copy(lm)
+
+    def update_history(entry: dict[str, Any]) -> None:
+        lm.update_history(entry)
+        hear(_attempt(lm, entry, latency_s=0.0))
+
+    copied.update_history = update_history
+    return copied
 
 
 def _attempts(
@@ -191,7 +229,7 @@ def _failure(error: Exception, attempts: list[Attempt], declined: bool) -> Failu
         return Failure(kind="provider error", reason=error_line(error), fatal=isinstance(error, _FATAL))
     last = next((attempt for attempt in reversed(attempts) if attempt.error is None), Attempt(latency_s=0))
     if last.finish_reason == "length":
-        reason = "the completion was cut off at the token limit; raise max_tokens"
+        reason = "the completion was cut off at the token limit; raise --max-tokens (`max_tokens` of the model)"
         return Failure(kind="truncated", reason=reason, raw=last.text)
     if last.finish_reason == "content_filter":
         return Failure(kind="refused", reason="the provider's content filter ended the completion", raw=last.text)
@@ -207,9 +245,20 @@ def _is_passing(error: LMError) -> bool:
     return is_retryable_lm_error(error) or error.status == 200
 
 
+def _to_be_continued(reason: str) -> Failure:
+    """A failure that ends the run before its next request; the turn is asked again when it is continued."""
+    return Failure(kind="provider error", reason=reason, fatal=True)
+
+
+def _asked_wait_s(error: LMError) -> float | None:
+    """How long the server asks to wait; None if it does not, or not for a time that there is."""
+    wait = error.retry_after
+    return wait if wait is not None and math.isfinite(wait) and wait >= 0 else None
+
+
 def _pause_s(error: LMError, retry: int) -> float:
-    if error.retry_after is not None:
-        return min(error.retry_after, MAX_BACKOFF_S)
+    if (wait := _asked_wait_s(error)) is not None:
+        return wait
     # Not for cryptography, and never part of a result: the pause only keeps clients from retrying in step.
     return random.uniform(0, min(2.0**retry, MAX_BACKOFF_S))
 

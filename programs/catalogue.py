@@ -106,7 +106,7 @@ def _readings(argument: Argument, text: str) -> list[Any]:
     if text.lower() in words:
         return [words[text.lower()], text]
     readings: list[Any] = [[part.strip() for part in text.split(",")]] if _takes_list(argument.type) else []
-    with suppress(json.JSONDecodeError):
+    with suppress(ValueError):
         readings.append(json.loads(text))
     return [*readings, text]
 

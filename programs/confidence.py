@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
+from xml.sax.saxutils import escape
 
 from pydantic import BaseModel, ConfigDict
 
@@ -87,7 +88,7 @@ def field_span(completion: str, field: str, value: Any) -> tuple[int, int] | Non
     name = re.escape(field)
     heads = rf"\[\[ ## {name} ## \]\]\s*|<{name}>\s*|\"{name}\"\s*:\s*\"?"
     for head in re.finditer(heads, completion):
-        for spelled in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
+        for spelled in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], escape(text)):
             if spelled and completion.startswith(spelled, head.end()):
                 return head.end(), head.end() + len(spelled)
     return None

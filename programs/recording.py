@@ -44,10 +44,11 @@ def input_hash(instructions: str, inputs: dict[str, Any]) -> str:
 
 
 class Recording:
-    """Turns by key. Adding a turn replaces an earlier attempt at the same turn."""
+    """Turns by key. The last attempt at a turn takes the place of the earlier ones."""
 
     def __init__(self, turns: Iterable[tuple[str, Turn]] = ()) -> None:
         self._turns: dict[TurnKey, Turn] = {}
+        self._of_case: dict[str, list[Turn]] = {}
         for case_id, turn in turns:
             self.add(case_id, turn)
 
@@ -59,6 +60,11 @@ class Recording:
         earlier = self._turns.get(key)
         if earlier is None or earlier.attempt <= turn.attempt:
             self._turns[key] = turn
+        self._of_case.setdefault(case_id, []).append(turn)
+
+    def of_case(self, case_id: str) -> list[Turn]:
+        """All turns of a case as they were added, those included that were asked again later."""
+        return self._of_case.get(case_id, [])
 
     def find(self, key: TurnKey, told: str) -> Turn | None:
         """The recorded turn, or None. Raises `RecordingError` if the role had been told something else."""
@@ -86,8 +92,8 @@ class Session:
     """Never call a model: a turn that is not recorded is an error."""
     ask_again: bool = False
     """Turns that are recorded as failed are asked for again (as the next attempt)."""
-    before_call: Callable[[], None] | None = None
-    """Called before a model is; may raise to stop."""
+    before_request: Callable[[], None] | None = None
+    """Called before each request to a model; may raise a `DemurError` to stop."""
     on_turn: Callable[[str, Turn], Awaitable[None]] | None = None
     """Told of each turn that a model was called for; a turn counts when this returns."""
     keep_replayed: bool = False
@@ -98,8 +104,9 @@ class Session:
         """The turn to replay, if there is one, and else the number of the attempt that is to be made.
 
         Raises:
-            RecordingError: if the role had been told something else, and not because an earlier turn of this case has
-                just been asked for again; or if the turn is not recorded and no model may be called.
+            RecordingError: if the role had been told something else, and not because an earlier turn of this case was
+                asked for again, now or before an interruption; or if the turn is not recorded and no model may be
+                called.
         """
         try:
             turn = self.recording.find(key, told)
@@ -109,6 +116,7 @@ class Session:
             return None, self.recording.attempts(key)
         asked_again = turn is not None and turn.failure is not None and (self.ask_again or turn.failure.fatal)
         if turn is not None and (self.replay_only or not asked_again):
+            self._asked_again = self._asked_again or (turn.attempt > 0 and not self.replay_only)
             return turn, turn.attempt
         self._asked_again = self._asked_again or turn is not None
         if self.replay_only:

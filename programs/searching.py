@@ -62,7 +62,6 @@ class SearchingProgram(DebateProgram):
             ),
             self._retrieve,
             _FIELDS,
-            paid=False,
         )
         found: dict[str, Passage] = {}
         for passages in turn.said.passages:

@@ -24,7 +24,8 @@ class Failure(BaseModel):
     raw: str | None = None
     """The text that the model returned, if it returned any."""
     fatal: bool = False
-    """Asking again cannot help, here or elsewhere: no key, no credit, no such model."""
+    """Asking again cannot help now, here or elsewhere: no key, no credit, no such model, a budget that is spent. The
+    run ends; when it is continued, the turn is asked again."""
 
 
 class Attempt(BaseModel):
@@ -126,6 +127,13 @@ class Usage(BaseModel):
     cost_usd: float | None = 0.0
     latency_s: float = 0.0
     """Sum over the requests, as if they had run one after another."""
+
+    @property
+    def tokens(self) -> int | None:
+        """Of prompts and completions; None where either is not known."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
 
     @classmethod
     def of(cls, turns: list[Turn] | tuple[Turn, ...]) -> Usage:

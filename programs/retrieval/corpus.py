@@ -176,7 +176,7 @@ def _jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
 def _parsed(where: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{where}: broken JSON: {error}; found {text[:80]!r}, expected one JSON object a line"
         ) from error

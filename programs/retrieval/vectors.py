@@ -157,7 +157,7 @@ def _entries(journal: Path) -> list[dict[str, Any]]:
         return []
     found = []
     for line in journal.read_text().splitlines():
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError):
             found.append(json.loads(line))
     return found
 

@@ -41,6 +41,7 @@ def test_only_the_tokens_of_the_answer_count():
         ('{"answer": 3.5, "reason": "3.5"}', 3.5),
         ("<reason>\nyes\n</reason>\n<answer>\nyes\n</answer>", "yes"),
         ("[[ ## reason ## ]]\nyes\n\n[[ ## answer ## ]] yes", "yes"),
+        ("<answer>\nsalt &amp; pepper\n</answer>", "salt &amp; pepper"),
     ],
 )
 def test_the_answer_is_found_in_every_format(completion, value):
