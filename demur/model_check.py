@@ -88,6 +88,6 @@ async def _check(lm: dspy.LM) -> ModelCheck:
 def _holds_verdict(text: str | None) -> bool:
     try:
         value = json.loads(text or "")
-    except json.JSONDecodeError:
+    except ValueError:
         return False
     return isinstance(value, dict) and value.get("answer") in ("yes", "no")

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.benchmarks.base import Benchmark
-from evals.metrics import FAILED
 from evals.records import Record
 from evals.score import Scoring
+from evals.unanswered import UNREADABLE
 from programs.transcript import Transcript, Turn, Usage
 
 State = str
@@ -22,7 +22,6 @@ State = str
 disagree; only of the debate as a whole), or the name of a failure, as `unparsed` or `timeout`."""
 
 RIGHT, WRONG, NOT_SCORED, SPLIT = "right", "wrong", "not scored", "split"
-UNREADABLE: tuple[State, ...] = ("unparsed", *FAILED)
 DEBATE = "debate"
 """The speaker that stands for the debate as a whole."""
 

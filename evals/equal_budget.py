@@ -10,15 +10,16 @@ with the target afterwards. A run with k samples is a part of the one with k + 1
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from evals.benchmarks.base import Benchmark, Case
-from evals.evaluate import Evaluation, evaluate, hash_of_cases
+from evals.evaluate import NO_BUDGET, Evaluation, evaluate, hash_of_cases
 from evals.run import Run
+from evals.runner import Budget
 from programs import DebateProgram, InputError, MajorityVote, name_of
-from programs.transcript import Turn
+from programs.transcript import Turn, Usage
 
 SAMPLED = 20
 """Cases that are asked once to find what a sample costs."""
@@ -40,7 +41,7 @@ class Cost:
         """The cost of a finished `run`, by its turns."""
         dollars: float | None = 0.0
         tokens: int | None = 0
-        for _, turn in run.turns():
+        for _, turn in run.distinct_turns():
             for attempt in turn.attempts:
                 if attempt.error is not None:
                     continue  # not answered, so not paid
@@ -111,7 +112,7 @@ def evaluate_at_equal_budget(
         program: `MajorityVote` or `SelfConsistency`; its own `k` is replaced.
         cases: those of `target`.
         out: gets `sample` and, for each number of samples, `k3` and so on; continued if they are there.
-        options: as `evals.evaluate` takes them; a budget holds for each of the runs.
+        options: as `evals.evaluate` takes them; a budget holds for all the runs together.
 
     Raises:
         InputError: `program` is no vote, or its model gives the same answer each time; `target` is not finished, has
@@ -125,7 +126,9 @@ def evaluate_at_equal_budget(
     _check_target(target, benchmark, cases)
     with_samples(program, 2).check()
     chosen = [cases[number * len(cases) // SAMPLED] for number in range(SAMPLED)] if len(cases) > SAMPLED else cases
-    sample = evaluate(with_samples(program, 1), benchmark, chosen, out / "sample", **options)
+    budget: Budget = options.pop("budget", NO_BUDGET)
+    sample = evaluate(with_samples(program, 1), benchmark, chosen, out / "sample", budget=budget, **options)
+    budget = _left(budget, sample.run)
     spent, once = Cost.of(target), Cost.of(sample.run)
     unit: Unit = "dollars" if spent.dollars and once.dollars else "tokens"
     per_question = _known(spent.in_unit(unit), target)
@@ -136,10 +139,12 @@ def evaluate_at_equal_budget(
     found: dict[int, Match] = {}
     k, source = max(1, int(per_question / per_sample)), sample.run
     while True:
+        taken = _samples(source, k)
         evaluation = evaluate(
-            with_samples(program, k), benchmark, cases, out / f"k{k}", begin_with=_samples(source, k), **options
+            with_samples(program, k), benchmark, cases, out / f"k{k}", begin_with=taken, budget=budget, **options
         )
         source = evaluation.run
+        budget = _left(budget, source)
         cost = None if evaluation.progress.stopped else _known(Cost.of(source).in_unit(unit), source)
         found[k] = Match(k, evaluation, cost)
         near = k + (1 if cost is not None and cost <= per_question else -1)
@@ -149,6 +154,11 @@ def evaluate_at_equal_budget(
     shown = found.keys() & ({k, near} if cost is not None else {k - 1, k, k + 1})
     matches = tuple(found[number] for number in sorted(shown))
     return EqualBudget(target.folder, unit, per_question, per_sample, len(chosen), matches)
+
+
+def _left(budget: Budget, run: Run) -> Budget:
+    """What is left of a budget after `run`, for the other runs."""
+    return replace(budget, elsewhere=Usage.sum([budget.elsewhere, run.spent()]))
 
 
 def with_samples(program: MajorityVote, k: int) -> MajorityVote:

@@ -27,7 +27,8 @@ Columns = dict[str, Any]
 """Name → Arrow type; None where it is found from the values."""
 
 _RECORD_PARTS = (
-    "label", "tags", "truth", "answers", "documents", "interpretation", "option_probabilities", "abandoned", "usage",
+    "label", "tags", "truth", "answers", "documents", "interpretation", "stages", "option_probabilities", "abandoned",
+    "usage",
 )  # fmt: skip
 """Fields of a record that are not one value."""
 
@@ -37,7 +38,8 @@ def records_table(records: Iterable[Record]) -> pyarrow.Table:
 
     `labels` (all accepted answers) beside `label` (None where there are several); `usage_*`; `interpretation_*`, all
     None where nobody claimed the object; `tag_*`, texts; `truth_*`; `answers_ROLE`, the role's answers in order;
-    `documents` and `documents_kept`, ids of what was retrieved and of what the answer was made from.
+    `documents` and `documents_kept`, ids of what was retrieved and of what the answer was made from; `stages_NAME` and
+    `stages_NAME_confidence`, what a part of the program said.
     """
     fixed = {name: kind for name, kind in _columns(Record).items() if name not in _RECORD_PARTS}
     fixed |= {"label": _arrow_type(str), "labels": _arrow_type(list[str])}
@@ -96,6 +98,8 @@ def _record_row(record: Record) -> dict[str, Any]:
     row |= {f"interpretation_{name}": interpretation.get(name) for name in Interpretation.model_fields}
     row |= _prefixed("usage", record.usage.model_dump())
     row |= _prefixed("tag", record.tags) | _prefixed("truth", record.truth)
+    row |= _prefixed("stages", {name: said.answer for name, said in record.stages.items()})
+    row |= _prefixed("stages", {f"{name}_confidence": said.confidence for name, said in record.stages.items()})
     return row | _prefixed("answers", record.answers)
 
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from programs.errors import DemurError
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Journal:
@@ -92,7 +96,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a journal, in order; nothing if the file is not there. A torn last line is left out.
 
     Raises:
-        DemurError: if a line that is not the last one is damaged.
+        DemurError: if a line that is not the last one is damaged, or a line names no case.
     """
     return (value for _, value in read_places(path))
 
@@ -103,16 +107,47 @@ def read_places(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     place = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        for line in file:
             value = _object(line)
-            if value is not None:
-                yield place, value
-            elif file.read(1):
-                raise DemurError(
-                    f"{path}:{number}: the line is damaged and not the last one, so it is not the trace of an "
-                    "interrupted write. Restore the file from a copy, or start a new run."
-                )
+            if value is None and not file.read(1):
+                return
+            yield place, _row(path, place, value)
             place += len(line)
+
+
+def read_row(path: Path, place: int, line: bytes) -> dict[str, Any]:
+    """The object on the `line` that begins at `place`. Raises `DemurError` as `read_journal`."""
+    return _row(path, place, _object(line))
+
+
+def validated(model: type[M], path: Path, place: int, row: Mapping[str, Any]) -> M:
+    """The `row` at `place` as a `model`, without its case id where the model has none. Raises `DemurError`."""
+    try:
+        return model.model_validate({key: row[key] for key in row if key != "case_id" or key in model.model_fields})
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = ".".join(map(str, first["loc"]))
+        raise _damaged(path, place, f"the line is no {model.__name__.lower()}: {at}: {first['msg']}") from error
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether a line was written to its end, and holds an object."""
+    return _object(line) is not None
+
+
+def _row(path: Path, place: int, value: dict[str, Any] | None) -> dict[str, Any]:
+    if value is None:
+        why = "the line is damaged and not the last one, so it is not the trace of an interrupted write"
+        raise _damaged(path, place, why)
+    if not isinstance(value.get("case_id"), str):
+        raise _damaged(path, place, f"the line names no case; expected a text `case_id`, found {str(value)[:60]}")
+    return value
+
+
+def _damaged(path: Path, place: int, why: str) -> DemurError:
+    with path.open("rb") as file:
+        number = file.read(place).count(b"\n") + 1
+    return DemurError(f"{path}:{number}: {why}. Restore the file from a copy, or start a new run.")
 
 
 def mend_journal(path: Path) -> int:
@@ -149,6 +184,6 @@ def _object(line: bytes) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

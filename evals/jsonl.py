@@ -112,14 +112,14 @@ def _lines(path: Path, text: str) -> Iterator[Row]:
         where = f"{path}, line {number}"
         try:
             yield _row(where, json.loads(line))
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: broken JSON: {error}; found {line[:80]!r}") from error
 
 
 def _array(path: Path, text: str) -> Iterator[Row]:
     try:
         items = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path}: broken JSON: {error}; expected one array of objects, or one object a line"
         ) from error

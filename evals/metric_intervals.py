@@ -23,6 +23,10 @@ OVER_CASES_RESAMPLES = 500
 """Resamples for a metric that is computed anew on each, from what is known of its cases."""
 
 
+COSTS = ("calls", "tokens", "cost_usd", "latency_s")
+"""What a question costs, as `Usage` has it."""
+
+
 def metric_parts(
     records: Sequence[Record], benchmark: Benchmark, scoring: Scoring = "strict"
 ) -> dict[str, Parts | None]:
@@ -31,14 +35,17 @@ def metric_parts(
 
 
 def cost_parts(records: Sequence[Record]) -> dict[str, Parts | None]:
-    """What a case costs on average: `calls`, `tokens`, `cost_usd` and `wall_s` (seconds) per question.
+    """What a case costs on average: `calls`, `tokens`, `cost_usd` and `latency_s` per question: the
+    seconds that its requests took, one after another. How long a case takes on the clock says more of how many ran
+    beside it.
 
     None where any record does not know, as tokens where a provider did not report them.
     """
-    columns: dict[str, Array] = {name: np.empty(len(records)) for name in ("calls", "tokens", "cost_usd", "wall_s")}
+    columns: dict[str, Array] = {name: np.empty(len(records)) for name in COSTS}
     for number, record in enumerate(records):
         usage = record.usage
-        for column, value in zip(columns.values(), (usage.calls, usage.tokens, usage.cost_usd, record.wall_s), strict=True):
+        for name, column in columns.items():
+            value = getattr(usage, name)
             column[number] = np.nan if value is None else value
     return {name: None if np.isnan(column).any() else Parts.mean(column) for name, column in columns.items()}
 

@@ -7,6 +7,7 @@ with `images`, `annotations` and `categories` (https://cocodataset.org/#format-d
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,9 @@ class AnnotatedImage:
 def read_annotations(path: Path) -> list[AnnotatedImage]:
     """Read the pictures of `path`, also those without any object, in the order of the file.
 
-    A crowd region (`iscrowd`) counts as its object being there: there is a person in a crowd of persons.
+    A crowd region (`iscrowd`) counts as its object being there: there is a person in a crowd of persons. Names that
+    differ only in letter case and blanks are one object, called as it is called most often; else a picture of a "Dog"
+    would be asked for an absent "dog".
     Raises `InputError` if the file cannot be read, is in neither format, or names a picture twice.
     """
     content = _json_object(path)
@@ -44,7 +47,19 @@ def read_annotations(path: Path) -> list[AnnotatedImage]:
         if entry.image in seen:
             raise InputError(f"{path}: the picture {entry.image!r} is there twice; merge its objects into one entry")
         seen.add(entry.image)
-    return images
+    return _called_alike(images)
+
+
+def _called_alike(images: list[AnnotatedImage]) -> list[AnnotatedImage]:
+    spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for entry in images:
+        for name in entry.objects:
+            spellings[name.casefold()][name] += 1
+    called = {folded: max(names, key=lambda name: (names[name], name)) for folded, names in spellings.items()}
+    return [
+        AnnotatedImage(entry.image, tuple(dict.fromkeys(called[name.casefold()] for name in entry.objects)))
+        for entry in images
+    ]
 
 
 def _json_object(path: Path) -> dict[str, Any] | None:
@@ -99,7 +114,7 @@ def _pair(entry: Any, first: str, second: str, where: str) -> tuple[int | str, i
 
 
 def _names(objects: list[Any], where: str) -> tuple[str, ...]:
-    names = [name.strip() if isinstance(name, str) else "" for name in objects]
+    names = [" ".join(name.split()) if isinstance(name, str) else "" for name in objects]
     if "" in names:
         raise InputError(f"{where}: {objects[names.index('')]!r} is not the name of an object")
     return tuple(dict.fromkeys(names))

@@ -15,20 +15,25 @@ import numpy as np
 
 from evals.benchmarks.base import Benchmark
 from evals.intervals import (
+    FEW_GROUPS,
     Array,
     Interval,
+    bounds_of,
     callback_bootstrap,
     group_sums,
     headline_interval,
-    percentile_interval,
+    interval_of,
     ratio,
-    resampled_sums,
+    redrawn_sums,
 )
 from evals.metric_intervals import SLOW_RESAMPLES, Parts, cost_parts, metric_parts, over_cases_intervals
 from evals.records import Record
 from evals.score import OverCases, Scoring
 from evals.significance import cases_needed, cohen_h, design_effect, mcnemar_exact, sign_flip_test
 from programs.errors import InputError
+
+ALPHA = 0.05
+"""Below it a difference is not taken for chance."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +89,11 @@ class Comparison:
     design_effect: float | None
     """How many times larger the variance is than for independent cases."""
     cases_needed: int | None
-    """To see a difference of this size with power 0.8 at alpha 0.05; None where there is none."""
+    """To see a difference of this size with power 0.8 at alpha 0.05; None where there is none, or it is seen."""
     metrics: dict[str, Difference]
     """Every metric of the benchmark."""
     costs: dict[str, Difference]
-    """Per question: `calls`, `tokens`, `cost_usd`, `wall_s`."""
+    """Per question: `calls`, `tokens`, `cost_usd`, `latency_s`."""
 
     def to_dict(self) -> dict[str, Any]:
         """All fields for JSON; an infinite number becomes None, which JSON has no other word for."""
@@ -151,9 +156,12 @@ def compare(
         odds_ratio_interval=odds_interval,
         cohen_h=None if accuracy.a is None or accuracy.b is None else cohen_h(accuracy.a, accuracy.b),
         design_effect=effect,
-        cases_needed=cases_needed(table.gained * share, table.lost * share, design_effect=effect or 1.0),
+        cases_needed=None
+        if test is not None and test.p_value < ALPHA
+        else cases_needed(table.gained * share, table.lost * share, design_effect=effect or 1.0),
         metrics=_metric_differences(side_a, side_b, benchmark, scoring, groups, sampling),
-        costs=_differences({name: (costs_a[name], costs_b[name]) for name in costs_a}, groups, **sampling),
+        costs=_differences({name: (costs_a[name], costs_b[name]) for name in costs_a}, groups, **sampling)
+        | {"latency_s": _side_by_side(costs_a["latency_s"], costs_b["latency_s"])},
     )
 
 
@@ -220,13 +228,23 @@ def _differences(
         return differences
     tables = [side.table for name in known for side in parts[name] if side is not None]
     sums = group_sums(np.hstack(tables), groups)
-    drawn = resampled_sums(sums, resamples=resamples, seed=seed).reshape(resamples, len(known), 2, 2)
-    resampled = ratio(drawn)
+    redrawn = ratio(redrawn_sums(sums, resamples=resamples, seed=seed).reshape(-1, len(known), 2, 2))
     for number, (name, difference) in enumerate(known.items()):
-        own = resampled[:, number, 1] - resampled[:, number, 0]
-        interval = percentile_interval(difference, own, level=level, groups=len(sums))
+        own = redrawn[:, number, 1] - redrawn[:, number, 0]
+        interval = interval_of(difference, own, level=level, groups=len(sums), bounds=_bounds(*parts[name]))
         differences[name] = replace(differences[name], interval=interval)
     return differences
+
+
+def _side_by_side(a: Parts | None, b: Parts | None) -> Difference:
+    """Both values, without a difference: how long a server took on two days says nothing of two programs."""
+    return Difference(a and a.value, b and b.value, None, None)
+
+
+def _bounds(a: Parts | None, b: Parts | None) -> tuple[float, float]:
+    """Between what the difference of two ratios can lie."""
+    (low_a, high_a), (low_b, high_b) = (bounds_of(side.table) for side in (a, b) if side is not None)
+    return low_b - high_a, high_b - low_a
 
 
 def _metric_differences(
@@ -283,6 +301,9 @@ def _odds(
     """`gained` / `lost`, and the interval of the share of gained among differing cases, turned into odds."""
     if table.gained + table.lost == 0:
         return None, None
+    differing = {group for group, change in zip(groups, gain, strict=True) if change}
+    if len(differing) < FEW_GROUPS:  # one end would often be 0 or infinite
+        return _as_odds(table.gained, table.lost), None
     share = headline_interval(gain > 0, gain != 0, groups, proportion=True, level=level, resamples=resamples, seed=seed)
     return _as_odds(table.gained, table.lost), share and Interval(
         _as_odds(share.low, 1 - share.low), _as_odds(share.high, 1 - share.high), level, share.method

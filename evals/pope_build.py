@@ -49,6 +49,8 @@ class PopeBuild:
     images: int
     skipped: int
     """Pictures left out because they show too few objects."""
+    too_full: int
+    """Pictures left out because they show so many of the objects that too few absent ones are left to ask for."""
     questions: int
     """Questions in each file, half of them with the label yes."""
 
@@ -108,34 +110,37 @@ def build_pope(
             the question before asks for.
 
     Raises:
-        InputError: an argument or the file is wrong; no picture has enough objects; a picture has too few absent
+        InputError: an argument or the file is wrong; no picture has enough objects, or none of them enough absent
             ones; or a file in `out` has different content, which is never replaced.
     """
     _check_arguments(source, questions_per_image, settings, minimum_objects, limit, rank_by)
     pairs = questions_per_image // 2
     everything = read_annotations(annotations)
+    if not everything:
+        raise InputError(f"{annotations}: there are no pictures in it")
     enough = [entry for entry in everything if len(entry.objects) >= max(minimum_objects, pairs)]
     if not enough:
-        most = max(len(entry.objects) for entry in everything) if everything else 0
+        most = max(len(entry.objects) for entry in everything)
         raise InputError(
             f"{annotations}: none of {len(everything)} pictures shows {max(minimum_objects, pairs)} kinds of objects "
-            f"(the most is {most}); lower questions_per_image ({questions_per_image}) or minimum_objects "
-            f"({minimum_objects})"
+            f"(the most is {most}); lower --questions (`questions_per_image`, now {questions_per_image}) or "
+            f"--minimum-objects (`minimum_objects`, now {minimum_objects})"
         )
-    chosen = enough
-    if limit is not None:
-        kept = set(_draw([entry.image for entry in enough], limit, seed, "images"))
-        chosen = [entry for entry in enough if entry.image in kept]
     statistics = ObjectStatistics.of(everything)
+    kinds = len(statistics.frequency)
+    chosen = usable = [entry for entry in enough if kinds - len(entry.objects) >= pairs]
+    if not usable:
+        raise InputError(
+            f"{annotations}: each picture with enough objects shows so many of the {kinds} kinds that fewer than {pairs} "
+            f"absent ones are left to ask for; lower --questions (`questions_per_image`, now {questions_per_image}) or "
+            "use annotations with more kinds of objects"
+        )
+    if limit is not None:
+        kept = set(_draw([entry.image for entry in usable], limit, seed, "images"))
+        chosen = [entry for entry in usable if entry.image in kept]
     rows: dict[str, list[dict[str, object]]] = {setting: [] for setting in settings}
     for entry in chosen:
         absent = set(statistics.frequency) - set(entry.objects)
-        if len(absent) < pairs:
-            raise InputError(
-                f"{annotations}: the picture {entry.image!r} shows {len(entry.objects)} of the "
-                f"{len(statistics.frequency)} kinds of objects, which leaves {len(absent)} absent ones for {pairs} "
-                "questions; lower questions_per_image or use annotations with more kinds of objects"
-            )
         present = _draw(entry.objects, pairs, seed, "present", entry.image)
         for setting in settings:
             if setting == "random":
@@ -154,7 +159,14 @@ def build_pope(
     contents = {files[setting]: _lines(rows[setting]) for setting in settings}
     contents[ground_truth] = _lines({"image": entry.image, "objects": list(entry.objects)} for entry in everything)
     _write_new(contents)
-    return PopeBuild(files, ground_truth, len(chosen), len(everything) - len(enough), len(chosen) * questions_per_image)
+    return PopeBuild(
+        files,
+        ground_truth,
+        images=len(chosen),
+        skipped=len(everything) - len(enough),
+        too_full=len(enough) - len(usable),
+        questions=len(chosen) * questions_per_image,
+    )
 
 
 def question(name: str) -> str:
@@ -244,11 +256,13 @@ def _check_arguments(
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", source, re.ASCII) or "_pope_" in source:
         raise InputError(f"source must be letters, digits, `.`, `-` and `_`, as `coco`; found {source!r}")
     if questions_per_image < 2 or questions_per_image % 2:
-        raise InputError(f"questions_per_image must be even and at least 2; found {questions_per_image}")
+        raise InputError(
+            f"--questions (`questions_per_image`) must be even and at least 2; found {questions_per_image}"
+        )
     if not settings or len(set(settings)) < len(settings) or not set(settings) <= set(SETTINGS):
         raise InputError(f"settings must be some of {', '.join(SETTINGS)}, each once; found {', '.join(settings)!r}")
     if minimum_objects < 1:
-        raise InputError(f"minimum_objects must be at least 1; found {minimum_objects}")
+        raise InputError(f"--minimum-objects (`minimum_objects`) must be at least 1; found {minimum_objects}")
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1; found {limit}")
     if rank_by not in get_args(RankBy):

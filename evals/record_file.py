@@ -9,13 +9,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import overload
+from typing import BinaryIO, overload
 
 from pydantic import ValidationError
 
-from evals.journal import read_places
+from evals.journal import read_places, read_row, validated
 from evals.records import Record
-from programs.errors import DemurError
 
 
 class RecordFile(Sequence[Record]):
@@ -28,7 +27,7 @@ class RecordFile(Sequence[Record]):
         """Find the records in `path`; a file that is not there has none.
 
         Raises:
-            DemurError: if a line that is not the last one is damaged.
+            DemurError: if a line that is not the last one is damaged, or a line names no case.
         """
         self._path = path
         last = {row["case_id"]: place for place, row in read_places(path)}
@@ -42,8 +41,7 @@ class RecordFile(Sequence[Record]):
             return
         with self._path.open("rb") as file:
             for place in self._places:
-                file.seek(place)
-                yield self._record(file.readline())
+                yield self._record(file, place)
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -55,12 +53,12 @@ class RecordFile(Sequence[Record]):
             part._path, part._places = self._path, self._places[index]
             return part
         with self._path.open("rb") as file:
-            file.seek(self._places[index])
-            return self._record(file.readline())
+            return self._record(file, self._places[index])
 
-    def _record(self, line: bytes) -> Record:
+    def _record(self, file: BinaryIO, place: int) -> Record:
+        file.seek(place)
+        line = file.readline()
         try:
             return Record.model_validate_json(line)
-        except ValidationError as error:
-            problem = error.errors()[0]["msg"]
-            raise DemurError(f"{self._path}: a line is not what `evaluate` writes: {problem}") from error
+        except ValidationError:  # said again with the place of the line
+            return validated(Record, self._path, place, read_row(self._path, place, line))

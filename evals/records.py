@@ -33,16 +33,6 @@ class StageAnswer(BaseModel):
     confidence_source: str | None = None
 
 
-class StageAnswer(BaseModel):
-    """The answer of a part of a program, and how sure it was."""
-
-    model_config = ConfigDict(frozen=True)
-
-    answer: str
-    confidence: float | None = None
-    confidence_source: str | None = None
-
-
 class Record(BaseModel):
     """A case, what the program answered, and what it cost. Scores are computed from records, never stored in them."""
 

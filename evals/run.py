@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals import frames
-from evals.journal import mend_journal, read_journal
+from evals.journal import mend_journal, read_journal, read_places, validated
+from evals.performance import Place, last_performance, place_of
 from evals.record_file import RecordFile
 from evals.records import Record
 from programs.errors import InputError
@@ -49,6 +50,8 @@ class RunSpec(BaseModel):
     """Role → model; the key `*` is every role without an own one."""
     retriever: dict[str, Any] | None = None
     """What the program searches (`Retriever.identity`); None where it searches nothing, or replays what was found."""
+    calibrators: dict[str, str] = {}
+    """What confidences were calibrated by: whose (a role, or `final` for the answer's) → digest of the calibrator."""
     replay: str | None = None
     """SHA-256 of the recording that is replayed instead of calling models."""
     seed: int = 0
@@ -97,34 +100,49 @@ class Run:
     def turns(self, *, without: Container[str] = ()) -> Iterator[tuple[str, Turn]]:
         """(case id, turn) in the order in which turns finished, superseded attempts included, of all cases but
         those in `without`."""
-        for row in read_journal(self.folder / "turns.jsonl"):
-            if (case_id := row.pop("case_id")) not in without:
-                yield case_id, Turn.model_validate(row)
+        path = self.folder / "turns.jsonl"
+        for place, row in read_places(path):
+            if (case_id := row["case_id"]) not in without:
+                yield case_id, validated(Turn, path, place, row)
 
     def turn_counts(self) -> Counter[str]:
         """Case id → how many turns of it are kept, superseded attempts included."""
         return Counter(row["case_id"] for row in read_journal(self.folder / "turns.jsonl"))
 
-    def usage_by_stage(self) -> dict[str, Usage]:
-        """`ROLE/STAGE` → what its turns cost, in the order in which they first spoke; each turn counts once."""
-        seen: set[tuple[str, str, str, str, int, int]] = set()
-        usages: dict[str, Usage] = {}
+    def distinct_turns(self) -> Iterator[tuple[str, Turn]]:
+        """(case id, turn) of `turns`, each attempt once: a replay that was interrupted keeps some turns twice."""
+        seen: set[tuple[str, Place, int]] = set()
         for case_id, turn in self.turns():
-            key = (case_id, turn.branch, turn.role, turn.stage, turn.round, turn.attempt)
+            key = (case_id, place_of(turn), turn.attempt)
             if key not in seen:
                 seen.add(key)
-                stage = f"{turn.role}/{turn.stage}"
-                usages[stage] = Usage.sum([usages.get(stage, Usage()), Usage.of([turn])])
+                yield case_id, turn
+
+    def usage_by_stage(self) -> dict[str, Usage]:
+        """`ROLE/STAGE` → what its turns cost, in the order in which they first spoke: those of unfinished cases, that
+        were asked again, or taken over from another run included."""
+        usages: dict[str, Usage] = {}
+        for _, turn in self.distinct_turns():
+            stage = f"{turn.role}/{turn.stage}"
+            usages[stage] = Usage.sum([usages.get(stage, Usage()), Usage.of([turn])])
         return usages
 
+    def usage(self) -> Usage:
+        """What all turns of `usage_by_stage` cost."""
+        return Usage.sum(self.usage_by_stage().values())
+
+    def spent(self) -> Usage:
+        """What this run has paid: the cost of its turns without those that it replayed or took over."""
+        return Usage.sum(Usage.of([turn]) for _, turn in self.distinct_turns() if not turn.replayed)
+
     def transcripts(self) -> dict[str, Transcript]:
-        """Case id → its transcript in the program's order; of a turn that was asked again the last attempt."""
-        turns: dict[str, dict[tuple[Any, ...], Turn]] = {}
+        """Case id → the transcript of its last performance, in the program's order."""
+        abandoned = {record.case_id: record.abandoned for record in self.records() if record.abandoned}
+        turns: dict[str, list[Turn]] = {}
         for case_id, turn in self.turns():
-            turns.setdefault(case_id, {})[(turn.round, turn.role, turn.stage, turn.branch)] = turn
+            turns.setdefault(case_id, []).append(turn)
         return {
-            case_id: Transcript(sorted(said.values(), key=lambda turn: (turn.order, turn.round)))
-            for case_id, said in turns.items()
+            case_id: last_performance(said, abandoned.get(case_id, ())).transcript for case_id, said in turns.items()
         }
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -192,6 +210,10 @@ class RunFolder(Run):
         if not path.exists():
             with _replacing(path) as file:
                 file.writelines(f"{turn_line(case_id, turn)}\n" for case_id, turn in turns)
+
+    def reopen(self) -> None:
+        """Say that the run is not finished, before cases of it run again."""
+        (self.folder / "finished.json").unlink(missing_ok=True)
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         write_json(self.folder / "finished.json", summary)

@@ -1,5 +1,6 @@
 """`demur calibration`: how much the confidences of a run are worth."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from evals.calibration import (
     reliability_bins,
     reliability_diagram,
     save_diagram,
+    stage_sheets,
 )
 from evals.calibration.diagram import check_plot
 from evals.run import Run
@@ -47,8 +49,9 @@ def calibration(
         raise InputError(f"{folder}: {_left_out(sheet)}; no answer has a confidence, so there is nothing to show")
     if plot is not None:
         save_diagram(_diagram(sheet, bins, binning, rule, simulated=run.spec.simulated), plot)
+    stages = stage_sheets(list(run.records()), benchmark, scoring, bins=bins)
     if as_json:
-        print_json(_json(run, sheet, bins, binning, rule, scoring))
+        print_json(_json(run, sheet, bins, binning, rule, scoring) | {"stages": stages_json(stages)})
         return
     if run.spec.simulated:
         out.print(SIMULATED, style="yellow")
@@ -63,8 +66,27 @@ def calibration(
     out.print(f"{_left_out(sheet)}; ece and mce: {bins} bins, {binning}, rule {rule}; 95 % intervals")
     if run.spec.calibrators.get("final"):
         out.print(f"confidences are calibrated (calibrator {run.spec.calibrators['final']})")
+    if stages:
+        print_table(stage_calibration_table(stages))
     if plot is not None:
         out.print(f"reliability diagram: {plot}", markup=False)
+
+
+def stage_calibration_table(stages: Mapping[str, CalibrationSheet]) -> Table:
+    """A row for each part of a program that gave an answer with a confidence, and source; the final answer last."""
+    rows = [(stage, source) for stage, sheet in stages.items() for source in sheet.sources]
+    names = list(dict.fromkeys(name for _, source in rows for name in source.estimates))
+    table = Table("stage", "confidence", "answers", *names, box=None, pad_edge=False)
+    for stage, source in rows:
+        known = (source.estimates[name] for name in names)
+        shown = (decimal(one.value, one.interval) for one in known)
+        table.add_row(stage, source.source, f"{source.cases:,}", *shown)
+    return table
+
+
+def stages_json(stages: Mapping[str, CalibrationSheet]) -> dict[str, Any]:
+    """Stage → source → figures; nothing is rounded."""
+    return {stage: _sources_json(sheet) for stage, sheet in stages.items()}
 
 
 def _diagram(sheet: CalibrationSheet, bins: int, binning: Binning, rule: Rule, *, simulated: bool) -> Any:
@@ -100,16 +122,19 @@ def _json(run: Run, sheet: CalibrationSheet, bins: int, binning: Binning, rule: 
         "failed": judged.failed,
         "unjudged": judged.unjudged,
         "without_confidence": judged.without_confidence,
-        "sources": {
-            source.source: {
-                "cases": source.cases,
-                "groups": source.groups,
-                "metrics": {name: one.value for name, one in source.estimates.items()},
-                "intervals": {
-                    name: one.interval and [one.interval.low, one.interval.high]
-                    for name, one in source.estimates.items()
-                },
-            }
-            for source in sheet.sources
-        },
+        "sources": _sources_json(sheet),
+    }
+
+
+def _sources_json(sheet: CalibrationSheet) -> dict[str, Any]:
+    return {
+        source.source: {
+            "cases": source.cases,
+            "groups": source.groups,
+            "metrics": {name: one.value for name, one in source.estimates.items()},
+            "intervals": {
+                name: one.interval and [one.interval.low, one.interval.high] for name, one in source.estimates.items()
+            },
+        }
+        for source in sheet.sources
     }

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from demur.commands import options as o
+from demur.commands.calibration import stage_calibration_table, stages_json
 from demur.commands.equal_budget import Votes
 from demur.console import (
     SIMULATED,
@@ -24,7 +25,7 @@ from demur.console import (
 )
 from demur.pricing import check_priced
 from demur.setup import ModelOptions, SearchOptions, build_program, load_cases, questions_of
-from evals.calibration import load_calibrator
+from evals.calibration import load_calibrator, stage_sheets
 from evals.evaluate import Evaluation, NothingFinished, run_spec
 from evals.evaluate import evaluate as run_evaluation
 from evals.runner import Budget
@@ -112,8 +113,10 @@ def evaluate(
         folder = run or Path("runs") / spec.default_name
         prices = models.price_of_tokens()
         evaluation = _unless_nothing_finished(debate, found, cases, folder, replay=replay, price=prices, **options)
+    stages = stage_sheets(list(evaluation.run.records()), found, scoring)
     if as_json:
-        print_json(evaluation_json(evaluation) | {"tuned_on": None if overlap is None else asdict(overlap)})
+        tuned_on = None if overlap is None else asdict(overlap)
+        print_json(evaluation_json(evaluation) | {"tuned_on": tuned_on, "stages": stages_json(stages)})
     else:
         if evaluation.run.spec.simulated:
             out.print(SIMULATED, style="yellow")
@@ -128,6 +131,11 @@ def evaluate(
         if evaluation.outcomes:
             ended = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(evaluation.outcomes.items()))
             out.print(f"debates of which every turn is there: {ended}")
+        if stages:
+            print_table(stage_calibration_table(stages))
+        if evaluation.run.spec.calibrators:
+            whose = ", ".join(f"{role} by {digest}" for role, digest in evaluation.run.spec.calibrators.items())
+            out.print(f"confidences are calibrated: {whose}")
         if len(evaluation.by_stage) > 1:
             print_table(stage_table(evaluation.by_stage))
         if evaluation.estimate_error:

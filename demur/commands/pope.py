@@ -47,11 +47,13 @@ def build(
     )
     if as_json:
         files = {name: str(file) for name, file in built.files.items()}
-        print_json({"files": files, "images": built.images, "skipped": built.skipped, "questions": built.questions})
+        counts = {name: getattr(built, name) for name in ("images", "skipped", "too_full", "questions")}
+        print_json({"files": files, **counts})
         return
     for file in built.files.values():
         out.print(f"written: {file}", markup=False)
     out.print(
         f"{built.questions:,} questions a setting about {built.images:,} pictures; "
         f"{built.skipped:,} pictures have too few objects and were left out"
+        + (f", {built.too_full:,} have nearly all and too few absent ones" if built.too_full else "")
     )

@@ -150,7 +150,9 @@ def _cells(
                 lm = lms.get(model, seed)
                 with inside(method.place):
                     program.use_models({role: lms.get(name, seed) for role, name in method.model_for.items()})
-                questions.search.given_to(program, questions.benchmark, seed)
+                questions.search.given_to(
+                    program, questions.benchmark, seed, simulated=lm is not None and lm.model == "simulated"
+                )
             with dspy.context(lm=lm), inside(f"{method.place}, with {model}"):
                 spec = run_spec(
                     program, questions.benchmark, questions.cases[seed],

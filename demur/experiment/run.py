@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from demur.experiment.plan import RUNS, Cell, Plan
-from evals.evaluate import evaluate
+from evals.evaluate import NothingFinished, evaluate
 from evals.records import Record
 from evals.run import Run, write_json
 from evals.runner import Budget, Progress
@@ -102,14 +102,14 @@ def run_experiment(
     """
     with _claimed(plan.out):
         outcome = Outcome(dropped=_write_manifest(plan))
-        spent = {cell.folder: spent_in(cell.folder) for cell in plan.cells}
+        spent = {cell.folder: _spent_in(cell.folder) for cell in plan.cells}
         for cell in plan.cells:
             result = _as_it_is(cell)
             due = result.state == "waiting" or (retry_failed and result.failed > 0)
             if due and (outcome.stopped is None or cell.lm is None):
                 others = Usage.sum(used for folder, used in spent.items() if folder != cell.folder)
-                result = _run_cell(cell, plan, others, retry_failed, on_case)
-                spent[cell.folder] = spent_in(cell.folder)
+                result = _run_cell(cell, plan, others, spent[cell.folder], retry_failed, on_case)
+                spent[cell.folder] = _spent_in(cell.folder)
                 if result.state == "stopped":
                     outcome.stopped = result.reason
                 if on_cell is not None:
@@ -123,16 +123,15 @@ def _run_cell(
     cell: Cell,
     plan: Plan,
     others: Usage,
+    before: Usage,
     retry_failed: bool,
     on_case: Callable[[Cell, Record, Progress], None] | None,
 ) -> CellResult:
-    """Run or continue one cell, with what is left of the budget. `others`: what the other cells have cost."""
+    """Run or continue one cell, with what is left of the budget.
 
-    def at_budget() -> str | None:
-        calls_a_model = cell.lm is not None
-        return _exhausted(plan.budget, Usage.sum([others, spent_in(cell.folder)])) if calls_a_model else None
-
-    if reason := at_budget():
+    `others`: what the other cells have cost; `before`: what this one has."""
+    budget = replace(plan.budget, elsewhere=others)
+    if cell.lm is not None and (reason := _exhausted(budget, before)):
         return CellResult(cell, "stopped", reason)
     try:
         with dspy.context(lm=cell.lm):
@@ -146,16 +145,16 @@ def _run_cell(
                 scoring=plan.scoring,
                 seed=cell.seed,
                 concurrency=plan.concurrency,
-                budget=_rest(plan.budget, Usage.sum([others, spent_in(cell.folder)])),
+                budget=budget,
                 retry_failed=retry_failed,
                 on_case=None if on_case is None else lambda record, progress: on_case(cell, record, progress),
             ).progress
     except DemurError as error:
-        # The budget can end before the first case does; then there is nothing to score.
-        reason = at_budget()
-        return CellResult(cell, "stopped" if reason else "failed", reason or str(error))
+        if not (isinstance(error, NothingFinished) and error.progress.at_budget):
+            return CellResult(cell, "failed", str(error))
+        progress = error.progress
     if progress.at_budget:
-        return CellResult(cell, "stopped", at_budget() or progress.stopped, progress.done, progress.failed)
+        return CellResult(cell, "stopped", _exhausted(budget, progress), progress.done, progress.failed)
     state: State = "finished" if progress.stopped is None else "failed"
     return CellResult(cell, state, progress.stopped, progress.done, progress.failed)
 
@@ -167,25 +166,16 @@ def _as_it_is(cell: Cell) -> CellResult:
     return CellResult(cell, "finished", None, len(records), sum(record.status != "ok" for record in records))
 
 
-def spent_in(folder: Path) -> Usage:
-    """What the run in `folder` has cost, turns that were asked again included; nothing if there is none yet."""
-    if not (folder / "run.json").exists():
-        return Usage()
-    return Usage.of([turn for _, turn in Run(folder).turns() if not turn.replayed])
+def _spent_in(folder: Path) -> Usage:
+    """What the run in `folder` has paid; nothing if there is none yet."""
+    return Run(folder).spent() if (folder / "run.json").exists() else Usage()
 
 
-def _rest(budget: Budget, spent: Usage) -> Budget:
-    return Budget(
-        calls=None if budget.calls is None else budget.calls - spent.calls,
-        usd=None if budget.usd is None or spent.cost_usd is None else budget.usd - spent.cost_usd,
-    )
-
-
-def _exhausted(budget: Budget, spent: Usage) -> str | None:
-    if budget.usd is not None and spent.cost_usd is None:
+def _exhausted(budget: Budget, spent: Progress | Usage) -> str | None:
+    unknown = spent.cost_usd is None or budget.elsewhere.cost_usd is None
+    if budget.usd is not None and unknown:
         return 'the price of a model is not known, so a budget in dollars cannot be kept; say price = "IN,OUT" there'
-    reached = budget.reached(Progress(total=0, calls=spent.calls, cost_usd=spent.cost_usd))
-    return reached and f"{reached}, by all runs of the experiment together; with more the same command continues"
+    return budget.reached(spent)
 
 
 def _write_manifest(plan: Plan) -> list[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from demur.report.journal_index import RunIndex, last_attempts
+from demur.report.journal_index import RunIndex
 from evals.debate_stats import RIGHT, WRONG, Grader, Step, case_steps
+from evals.performance import Place, place_of
 from evals.records import Record
 from programs.regions import region_box
 from programs.transcript import Attempt, Transcript, Turn, Usage
@@ -39,8 +40,7 @@ class RunCases:
         """Slim rows of the list."""
         for number in numbers:
             record = self.index.record(self.ids[number])
-            transcript, _ = last_attempts(self.index.turns(record.case_id))
-            yield self._row(record, transcript)
+            yield self._row(record, self.index.performance(record).transcript)
 
     def record(self, number: int) -> Record:
         return self.index.record(self.ids[number])
@@ -48,21 +48,23 @@ class RunCases:
     def debate(self, number: int) -> Json:
         """The whole case, for reading."""
         record = self.record(number)
-        transcript, superseded = last_attempts(self.index.turns(record.case_id))
+        transcript, superseded = self.index.performance(record)
         steps = {step.turn: step for step in case_steps(record, transcript, self._grader)}
-        again: dict[tuple[Any, ...], list[Turn]] = {}
+        again: dict[Place, list[Turn]] = {}
         for turn in superseded:
-            again.setdefault(_key(turn), []).append(turn)
+            again.setdefault(place_of(turn), []).append(turn)
+        said = {place_of(turn) for turn in transcript}
         return _without_nothing(
             {
-                **record.model_dump(mode="json", exclude={"usage", "answers", "content_hash"}),
+                **record.model_dump(mode="json", exclude={"usage", "answers", "content_hash", "abandoned"}),
                 "state": self._grader.final(record),
                 "boxes": _boxes(record),
                 "usage": _usage(record.usage),
                 "turns": [
-                    _turn(record, turn, steps.get(number), again.get(_key(turn), []))
+                    _turn(record, turn, steps.get(number), again.get(place_of(turn), []))
                     for number, turn in enumerate(transcript)
                 ],
+                "left": [_turn(record, turn, None, ()) for turn in superseded if place_of(turn) not in said],
             }
         )
 
@@ -169,10 +171,6 @@ def _boxes(record: Record) -> Json:
     """Where the regions lie: `blamed` by the debate, and the `true` one where it is known."""
     named = {"blamed": (record.interpretation or {}).get("region"), "true": record.truth.get("region")}
     return {name: {"region": region, "box": region_box(region)} for name, region in named.items() if region in REGIONS}
-
-
-def _key(turn: Turn) -> tuple[Any, ...]:
-    return (turn.round, turn.role, turn.stage, turn.branch)
 
 
 def _without_nothing(data: Json) -> Json:

@@ -9,9 +9,9 @@ from math import sqrt
 from markupsafe import Markup
 
 from demur.report.display import cost, interval, is_percent, metric, title_of
-from demur.report.reliability import Bin
 from demur.report.summary import RunSummary
 from demur.report.svg import Drawing, scale, ticks
+from evals.calibration import Bin
 from evals.debate_stats import DEBATE, RIGHT, WRONG, DebateStats
 
 WIDTH = 440.0
@@ -39,8 +39,8 @@ def charts(runs: Sequence[RunSummary]) -> list[Chart]:
         beside = f" · {run.label}" if len(runs) > 1 else ""
         if len(run.stats.rounds) > 1:
             made += [outcomes_chart(run.stats, beside), changes_chart(run.stats, beside)]
-        if run.reliability is not None:
-            made.append(reliability_chart(run.reliability, beside))
+        for source, bins in run.reliability.items():
+            made.append(reliability_chart(bins, f" · {source}{beside}" if len(run.reliability) > 1 else beside))
     return [chart for chart in made if chart is not None]
 
 

@@ -59,10 +59,7 @@ def usage_cells(usage: Usage) -> dict[str, str]:
     """What turns cost, as unit → number; what is not known is left out. Money brings its own unit."""
     if not usage.calls and not usage.cache_hits:
         return {}
-    tokens = None
-    if usage.prompt_tokens is not None and usage.completion_tokens is not None:
-        tokens = usage.prompt_tokens + usage.completion_tokens
-    cells = {"calls": count(usage.calls), "tokens": count(tokens), "": money(usage.cost_usd)}
+    cells = {"calls": count(usage.calls), "tokens": count(usage.tokens), "": money(usage.cost_usd)}
     return {unit: number for unit, number in cells.items() if number != NOTHING}
 
 

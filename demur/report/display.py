@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from demur.money import UNKNOWN, money
 from evals.intervals import Interval
 
-NOTHING = "–"
+NOTHING = UNKNOWN
 """Stands for a number that is undefined or not known."""
 
 _DECIMAL = frozenset({"ece", "ace", "mce", "adaptive_ece", "brier", "nll", "aurc", "log_loss"})
@@ -20,7 +21,7 @@ _NAMES = {
     "auroc": "AUROC",
     "aurc": "AURC",
     "cost_usd": "Cost",
-    "wall_s": "Time",
+    "latency_s": "Model time",
 }
 
 
@@ -38,7 +39,7 @@ def title_of(name: str) -> str:
 
 def is_percent(metric: str) -> bool:
     """Whether a metric is shown in percent."""
-    return metric not in _DECIMAL
+    return metric not in _DECIMAL and metric.partition("_")[0] not in _DECIMAL  # as ece_logprob
 
 
 def metric(name: str, value: float | None, cases: int = 0) -> str:
@@ -60,9 +61,9 @@ def interval(name: str, between: Interval | None, cases: int = 0) -> str:
 
 
 def cost(name: str, value: float | None) -> str:
-    """What a question costs: `calls`, `tokens`, `cost_usd` or `wall_s`.
+    """What a question costs: `calls`, `tokens`, `cost_usd` or `latency_s`.
 
-    >>> cost("calls", 2.134), cost("tokens", 1840.5), cost("cost_usd", 0.00123), cost("wall_s", 1.5)
+    >>> cost("calls", 2.134), cost("tokens", 1840.5), cost("cost_usd", 0.00123), cost("latency_s", 1.5)
     ('2.13', '1,840', '$0.0012', '1.50 s')
     """
     if value is None:
@@ -78,21 +79,9 @@ def cost_interval(name: str, between: Interval | None) -> str:
     """The ends of the interval of a cost."""
     if between is None:
         return NOTHING
-    if name == "wall_s":
+    if name == "latency_s":
         return f"{_seconds(between.low)} – {_seconds(between.high)}"
     return f"{cost(name, between.low)} – {cost(name, between.high)}"
-
-
-def money(value: float | None) -> str:
-    """Dollars: cents from a dollar on, else two significant digits."""
-    if value is None:
-        return NOTHING
-    if value == 0:
-        return "$0"
-    if value >= 1:
-        return f"${value:,.2f}"
-    shown = f"{value:.2g}"
-    return "$" + (f"{value:.10f}".rstrip("0") if "e" in shown else shown)
 
 
 def points(value: float | None) -> str:

@@ -14,10 +14,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from evals.journal import is_whole, read_row, validated
+from evals.performance import Performance, last_performance
 from evals.records import Record
 from evals.run import Run
-from programs.errors import DemurError
-from programs.transcript import Transcript, Turn
+from programs.transcript import Turn
 
 _CASE_ID = re.compile(rb'\{"case_id": ?("(?:[^"\\]|\\.)*")')
 """How the lines that demur writes begin; others are parsed whole."""
@@ -30,7 +31,7 @@ class JournalIndex:
         """Read `path` once; a file that is not there has no lines, a torn last line is left out.
 
         Raises:
-            DemurError: if a line that is not the last one is damaged.
+            DemurError: if a line that is not the last one is damaged, or a line names no case.
         """
         self.path = path
         self._lines: dict[str, array[int]] = {}
@@ -44,15 +45,16 @@ class JournalIndex:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def read(self, case_id: str) -> list[dict[str, Any]]:
-        """The objects of a case, in order; none for an unknown case. Raises `DemurError` if a line is damaged."""
+    def read(self, case_id: str) -> list[tuple[int, dict[str, Any]]]:
+        """The objects of a case, in order, each with the place of its line; none for an unknown case. Raises
+        `DemurError` if a line is damaged."""
         if case_id not in self._lines:
             return []
         rows = []
         with self.path.open("rb") as file:
             for offset in self._lines[case_id]:
                 file.seek(offset)
-                rows.append(_object(self.path, offset, file.readline()))
+                rows.append((offset, read_row(self.path, offset, file.readline())))
         return rows
 
     def holding(self, words: list[bytes]) -> set[str]:
@@ -79,14 +81,16 @@ class RunIndex:
 
     def record(self, case_id: str) -> Record:
         """The last record of a finished case."""
-        return Record.model_validate(self._records.read(case_id)[-1])
+        place, row = self._records.read(case_id)[-1]
+        return validated(Record, self._records.path, place, row)
 
     def turns(self, case_id: str) -> list[Turn]:
         """All turns of a case in the order in which they finished, those included that were asked again."""
-        return [
-            Turn.model_validate({name: value for name, value in row.items() if name != "case_id"})
-            for row in self._turns.read(case_id)
-        ]
+        return [validated(Turn, self._turns.path, place, row) for place, row in self._turns.read(case_id)]
+
+    def performance(self, record: Record) -> Performance:
+        """The last performance of a finished case, and what was said before."""
+        return last_performance(self.turns(record.case_id), record.abandoned)
 
     def mentioning(self, text: str) -> set[str]:
         """The cases that may mention `text` (in lower case): a quick look at the files, which keeps too many rather
@@ -95,44 +99,18 @@ class RunIndex:
         return self._records.holding(words) | self._turns.holding(words)
 
 
-def last_attempts(turns: list[Turn]) -> tuple[Transcript, list[Turn]]:
-    """The transcript of a case, as `Run.transcripts` has it, and the turns that were asked again later."""
-    last: dict[tuple[Any, ...], Turn] = {}
-    superseded = []
-    for turn in turns:
-        key = (turn.round, turn.role, turn.stage, turn.branch)
-        if key in last:
-            superseded.append(last[key])
-        last[key] = turn
-    return Transcript(sorted(last.values(), key=lambda turn: (turn.order, turn.round))), superseded
-
-
 def _case_ids(path: Path) -> Iterator[tuple[str, int]]:
+    """As `evals.journal.read_places`, but most lines are not parsed."""
     if not path.exists():
         return
-    offset = 0
+    offset, size = 0, path.stat().st_size
     with path.open("rb") as file:
         for line in file:
-            if not line.endswith(b"\n"):
+            if offset + len(line) >= size and not is_whole(line):
                 return
             match = _CASE_ID.match(line)
-            case_id = json.loads(match[1]) if match else _object(path, offset, line).get("case_id")
-            if not isinstance(case_id, str):
-                raise DemurError(f"{path}: the line at byte {offset} names no case; expected a text `case_id`")
-            yield case_id, offset
+            yield json.loads(match[1]) if match else read_row(path, offset, line)["case_id"], offset
             offset += len(line)
-
-
-def _object(path: Path, offset: int, line: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise DemurError(
-            f"{path}: the line at byte {offset} is damaged ({error}); restore the file from a copy"
-        ) from error
-    if not isinstance(value, dict):
-        raise DemurError(f"{path}: the line at byte {offset} holds {type(value).__name__}; expected a JSON object")
-    return value
 
 
 def _natural(case_id: str) -> list[tuple[int, int, str]]:

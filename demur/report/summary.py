@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from demur.report.journal_index import RunIndex, last_attempts
-from demur.report.reliability import Bin, reliability_bins
+from demur.report.journal_index import RunIndex
 from evals.benchmarks.base import Benchmark
-from evals.debate_stats import UNREADABLE, DebateStats, Grader, debate_stats
+from evals.calibration import Bin, judgements, reliability_bins
+from evals.debate_stats import DebateStats, Grader, debate_stats
 from evals.foretold import estimate_error
 from evals.intervals import Interval
 from evals.metric_intervals import cost_intervals, cost_parts, metric_intervals
 from evals.records import Record
 from evals.run import RunSpec
 from evals.score import Score, Scoring
+from evals.unanswered import unanswered
 from programs.errors import InputError
-from programs.transcript import Usage
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,14 @@ class RunSummary:
     headline: tuple[str, ...]
     metrics: dict[str, Estimate]
     costs: dict[str, Estimate]
-    """Per question: `calls`, `tokens`, `cost_usd`, `wall_s`."""
+    """Per question: `calls`, `tokens`, `cost_usd`, `latency_s`."""
     cases: int
     answered: int
     failures: dict[str, int]
     """How many cases have no answer, by the name of the reason."""
     stats: DebateStats
-    reliability: list[Bin] | None
-    """None where no answer has a confidence."""
+    reliability: dict[str, list[Bin]]
+    """Source of confidences → their bins; empty where no answer has a confidence. Sources are never mixed."""
     confidence_sources: tuple[str, ...]
     estimate_error: dict[str, float] | None
     """How far off the estimate was that had been made before the run (`evals.foretold.estimate_error`)."""
@@ -81,7 +80,7 @@ def summarise(index: RunIndex, label: str, benchmark: Benchmark, scoring: Scorin
     score = benchmark.score(records, scoring)
     intervals = metric_intervals(records, benchmark, scoring)
     cost_ranges = cost_intervals(records)
-    failures = _failures(score, records)
+    failures = unanswered(score, records)
     return RunSummary(
         name=run.folder.resolve().name,
         label=label,
@@ -97,25 +96,16 @@ def summarise(index: RunIndex, label: str, benchmark: Benchmark, scoring: Scorin
         cases=len(records),
         answered=len(records) - sum(failures.values()),
         failures=failures,
-        stats=debate_stats(((record, last_attempts(index.turns(record.case_id))[0]) for record in records), grader),
+        stats=debate_stats(((record, index.performance(record).transcript) for record in records), grader),
         reliability=_reliability(records, benchmark, scoring),
         confidence_sources=tuple(sorted({record.confidence_source for record in records if record.confidence_source})),
-        estimate_error=estimate_error(run, Usage.sum(run.usage_by_stage().values())),
+        estimate_error=estimate_error(run, run.usage()),
     )
 
 
-def _failures(score: Score, records: list[Record]) -> dict[str, int]:
-    """By the benchmark's own counts, which also know answers that say nothing; else by the status of the records."""
-    names: dict[str, Any] = {name: score.counts.get(name.replace(" ", "_")) for name in UNREADABLE}
-    if None in names.values():
-        names = {name: sum(record.status == name for record in records) for name in UNREADABLE}
-    return {name: number for name, number in names.items() if number}
-
-
-def _reliability(records: list[Record], benchmark: Benchmark, scoring: Scoring) -> list[Bin] | None:
-    judged = [
-        (record.confidence, right)
-        for record in records
-        if record.confidence is not None and (right := benchmark.correct(record, scoring)) is not None
-    ]
-    return reliability_bins([c for c, _ in judged], [right for _, right in judged]) if judged else None
+def _reliability(records: list[Record], benchmark: Benchmark, scoring: Scoring) -> dict[str, list[Bin]]:
+    by_source = judgements(records, benchmark, scoring).by_source
+    return {
+        source: reliability_bins(answers.confidence, answers.correct, groups=answers.groups)
+        for source, answers in by_source.items()
+    }

@@ -123,7 +123,7 @@ other's answer comes from (documents, memory; or any, if one has reconsidered be
 
 - both right: 0.02, 0.02, 0.02
 - only I: 0.20, 0.15, 0.05
-- only other: 0.66, 0.38, 0.88
+- only other: 0.66, 0.45, 0.88
 - both wrong: 0.97, 0.90, 0.98
 
 and of somebody without:
@@ -134,13 +134,13 @@ and of somebody without:
 - both wrong: 0.94, 0.97, 0.98
 
 The judge of two answers is wrong with 0.30 if one of them is right (0.01 if both, 0.94 if none), shifted by -0.6 where
-the documents hold all that is needed, by +0.6 where one misleads, and by -0.9 where the right side says what is wrong
+the documents hold all that is needed, by +0.6 where one misleads, and by -0.6 where the right side says what is wrong
 with the other's answer. All judges' log-odds lean by 0.35 to the first side and by 0.20 to the longer one. A judge
 holds that more rounds would change nothing with 0.45 if it is right, 0.30 if it is wrong and 0.95 if the sides agree.
 
-Document debate, for documents that support, mislead and are irrelevant. The proponent gives up with 0.03, 0.45 and
-0.70; the opponent attacks with 0.18, 0.75 and 0.90. An argument of the other side shifts their error by -0.7 if it is
-right, by +0.3 if it is wrong. Where the sides disagree, the judge is wrong with 0.15, 0.28 and 0.18, shifted by -0.7
+Document debate, for documents that support, mislead and are irrelevant. The proponent gives up with 0.03, 0.55 and
+0.70; the opponent attacks with 0.18, 0.82 and 0.90. An argument of the other side shifts their error by -0.7 if it is
+right, by +0.3 if it is wrong. Where the sides disagree, the judge is wrong with 0.15, 0.20 and 0.18, shifted by -0.7
 when they have replied to each other; where they agree, with 0.03 if they are right and 0.75 if they are wrong.
 
 Search debate. If a supporting title is missing, the opponent proposes a query for it with 0.75 if another one was

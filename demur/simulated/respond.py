@@ -13,6 +13,7 @@ from demur.simulated.proposer import propose, propose_in_fences
 from demur.simulated.text import answer_text
 from demur.simulated.tokens import Claim
 from demur.simulated.visual import answer_visual
+from demur.simulated.vqa import answer_vqa
 
 _CHAT = (
     "This is the simulated model, which has no opinion on that.",
@@ -40,7 +41,7 @@ def respond(request: Request, seed: int = 0, sample: int = 0) -> Reply:
     ask = read(request)
     if ask is None:
         return Reply(propose_in_fences(text, *key) or choose(_CHAT, *key))
-    said = answer_text(ask, seed, sample)
+    said = answer_text(ask, seed, sample) or answer_vqa(ask, seed, sample)
     if said is not None:
         return Reply(write(ask, said.values, *key), said.values, said.claims)
     values = answer_visual(ask, seed, sample)

@@ -31,7 +31,8 @@ class Speaker:
         """By how much the log-odds of this speaker's errors are shifted; below 0 is fewer errors."""
         kind = self.truth.kind
         return (
-            prompt_shift(self.ask.instructions, kind)
+            _traits_shift(self.ask.instructions, kind)
+            + _persona_shift(self.persona, kind)
             + _demonstrations_shift(self.ask.demonstrations, self.truth)
             + _example_shift(self.ask.given.texts.get("example", ""), self.truth.view.scene.scenario)
             + self._crop_shift
@@ -57,9 +58,13 @@ class Speaker:
         return uniform(self.seed, *self.truth.key, self._temperament, self.sample, *what)
 
     @cached_property
+    def persona(self) -> float:
+        """The temperament, from -1 (imaginative) to 1 (conservative)."""
+        return persona_of(self.ask.instructions)
+
+    @cached_property
     def _temperament(self) -> str:
-        persona = persona_of(self.ask.instructions)
-        return "conservative" if persona > 0 else "imaginative" if persona < 0 else "plain"
+        return "conservative" if self.persona > 0 else "imaginative" if self.persona < 0 else "plain"
 
     @cached_property
     def _crop_shift(self) -> float:
@@ -71,9 +76,16 @@ class Speaker:
 
 def prompt_shift(instructions: str, kind: Kind) -> float:
     """The shift by the traits of a prompt, at most the cap either way, and by its persona."""
+    return _traits_shift(instructions, kind) + _persona_shift(persona_of(instructions), kind)
+
+
+def _traits_shift(instructions: str, kind: Kind) -> float:
     traits = sum(trait.shifts.get(kind, 0.0) for trait in traits_of(instructions))
-    persona = law.PERSONA["miss" if kind in MISSES else "claim"] * persona_of(instructions)
-    return max(-law.TRAIT_CAP, min(law.TRAIT_CAP, traits)) + persona
+    return max(-law.TRAIT_CAP, min(law.TRAIT_CAP, traits))
+
+
+def _persona_shift(persona: float, kind: Kind) -> float:
+    return law.PERSONA["miss" if kind in MISSES else "claim"] * persona
 
 
 def _demonstrations_shift(demonstrations: tuple[Demonstration, ...], truth: Truth) -> float:

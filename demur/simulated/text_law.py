@@ -48,7 +48,7 @@ Hearing = Literal["same documents", "memory", "again"]
 REVISION: dict[Standing, dict[Hearing, float]] = {
     "both right": {"same documents": 0.02, "memory": 0.02, "again": 0.02},
     "only I": {"same documents": 0.20, "memory": 0.15, "again": 0.05},
-    "only other": {"same documents": 0.66, "memory": 0.38, "again": 0.88},
+    "only other": {"same documents": 0.66, "memory": 0.45, "again": 0.88},
     "both wrong": {"same documents": 0.97, "memory": 0.90, "again": 0.98},
 }
 """How likely the new answer of somebody with documents is wrong."""
@@ -64,7 +64,7 @@ CHALLENGE: dict[Standing, dict[Hearing, float]] = {
 JUDGE_ERROR = {"one right": 0.30, "both right": 0.01, "both wrong": 0.94}
 JUDGE_DOCUMENTS = {"complete": -0.6, "misleading": 0.6}
 """Shift of the judge's error where the kept documents hold all that is needed, and where one of them misleads."""
-JUDGE_CHALLENGED = -0.9
+JUDGE_CHALLENGED = -0.6
 """Shift of the judge's error where the right side says what is wrong with the other's answer."""
 JUDGE_FIRST = 0.35
 JUDGE_LONGER = 0.20
@@ -74,13 +74,13 @@ SETTLED = {"right": 0.45, "wrong": 0.30, "agreed": 0.95}
 
 DocumentStanding = Literal["supports", "misleads", "irrelevant"]
 
-CONCEDES: dict[DocumentStanding, float] = {"supports": 0.03, "misleads": 0.45, "irrelevant": 0.70}
+CONCEDES: dict[DocumentStanding, float] = {"supports": 0.03, "misleads": 0.55, "irrelevant": 0.70}
 """How likely the proponent of a document gives it up."""
-ATTACKS: dict[DocumentStanding, float] = {"supports": 0.18, "misleads": 0.75, "irrelevant": 0.90}
+ATTACKS: dict[DocumentStanding, float] = {"supports": 0.18, "misleads": 0.82, "irrelevant": 0.90}
 """How likely the opponent of a document holds that it should be dropped."""
 ANSWERED = {"right": -0.7, "wrong": 0.3}
 """Shift of a side's error by the other's argument of the round before."""
-RULING_ERROR: dict[DocumentStanding, float] = {"supports": 0.15, "misleads": 0.28, "irrelevant": 0.18}
+RULING_ERROR: dict[DocumentStanding, float] = {"supports": 0.15, "misleads": 0.20, "irrelevant": 0.18}
 """How likely the judge of a document whose sides disagree rules wrongly."""
 RULING_AGREED = {"right": 0.03, "wrong": 0.75}
 """The same where both sides are right, and where both are wrong."""

@@ -118,7 +118,7 @@ def _list_in(text: str) -> Any:
         return text
     try:
         found = json.loads(text)
-    except json.JSONDecodeError:
+    except ValueError:
         return text
     return found if isinstance(found, list) else text
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evals.benchmarks.base import Benchmark
+from evals.benchmarks.easy_vqa import EasyVqa
 from evals.benchmarks.facts import Facts
 from evals.benchmarks.own_file import own_file
 from evals.benchmarks.pope import Pope, PopeC, PopeR
@@ -24,6 +25,7 @@ _ALL: tuple[Benchmark, ...] = (
     Facts(),
     VqaRad(),
     ScienceQa(),
+    EasyVqa(),
     YesNoFile(),
     TextFile(),
 )

@@ -7,6 +7,7 @@ import pytest
 
 from demur.cli import run
 from evals.calibration import Calibrator, Temperature, save_calibrator
+from evals.records import StageAnswer
 from evals.run import Run
 from tests.calibration_runs import make_run, overconfident, sure
 
@@ -124,3 +125,18 @@ def test_evaluate_refuses_a_calibrator_of_another_source(demur, tmp_path: Path) 
     code, _, err = demur(*EVALUATE, "--out", tmp_path / "s", "--calibrator", tmp_path / "none.json")
     assert code == 2
     assert "none.json cannot be read" in err
+
+
+def test_stages_have_rows_of_their_own(demur, tmp_path: Path) -> None:
+    said = StageAnswer(answer="yes", confidence=0.5, confidence_source="verbalised")
+    records = [record.model_copy(update={"stages": {"stage_1": said}}) for record in overconfident(30)]
+    right = sum(record.answer == "yes" for record in records)
+    make_run(tmp_path / "r", [record.model_copy(update={"label": "yes"}) for record in records])
+    code, out, _ = demur("calibration", tmp_path / "r")
+    rows = [line.split()[:3] for line in out.splitlines()]
+    assert code == 0
+    assert ["stage_1", "verbalised", "30"] in rows and ["final", "logprob", "30"] in rows
+    _, out, _ = demur("calibration", tmp_path / "r", "--json")
+    shown = json.loads(out)["stages"]
+    assert shown["stage_1"]["verbalised"]["metrics"]["ece"] == pytest.approx(0.5)
+    assert shown["final"]["logprob"]["metrics"]["accuracy"] == pytest.approx(right / 30)

@@ -69,7 +69,7 @@ def test_lines_of_other_writers_are_found_too(tmp_path: Path) -> None:
     path.write_text('{"case_id": "a\\"\\u00e9", "n": 1}\n{"n": 2, "case_id": "b"}\n{"case_id":"a\\"é","n":3}\n')
     index = JournalIndex(path)
     assert list(index) == ['a"é', "b"]
-    assert [row["n"] for row in index.read('a"é')] == [1, 3]
+    assert [row["n"] for _, row in index.read('a"é')] == [1, 3]
     assert index.read("c") == []
 
 
@@ -78,10 +78,10 @@ def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_named(tmp_path: Path)
     path.write_text('{"case_id":"a"}\n{"case_id":"b"')
     assert list(JournalIndex(path)) == ["a"]
     path.write_text('{"case_id":"a","x":\n{"case_id":"b"}\n')
-    with pytest.raises(DemurError, match=r"turns\.jsonl: the line at byte 0 is damaged"):
+    with pytest.raises(DemurError, match=r"turns\.jsonl:1: the line is damaged"):
         JournalIndex(path).read("a")
     path.write_text('{"case":"a"}\n{"case_id":"b"}\n')
-    with pytest.raises(DemurError, match="at byte 0 names no case"):
+    with pytest.raises(DemurError, match="jsonl:1: the line names no case"):
         JournalIndex(path)
     assert list(JournalIndex(tmp_path / "not there")) == []
 

@@ -62,5 +62,5 @@ def test_a_torn_last_line_is_left_out_and_other_damage_is_not_passed_over(tmp_pa
     with pytest.raises(DemurError, match="r:1: the line is damaged"):
         RecordFile(path)
     path.write_text(json.dumps({"case_id": "c/0", "answer": 5}) + "\n")
-    with pytest.raises(DemurError, match="a line is not what `evaluate` writes"):
+    with pytest.raises(DemurError, match=r"r:1: the line is no record: content_hash: Field required"):
         list(RecordFile(path))

@@ -41,7 +41,6 @@ def test_only_the_tokens_of_the_answer_count():
         ('{"answer": 3.5, "reason": "3.5"}', 3.5),
         ("<reason>\nyes\n</reason>\n<answer>\nyes\n</answer>", "yes"),
         ("[[ ## reason ## ]]\nyes\n\n[[ ## answer ## ]] yes", "yes"),
-        ("<answer>\nsalt &amp; pepper\n</answer>", "salt &amp; pepper"),
     ],
 )
 def test_the_answer_is_found_in_every_format(completion, value):
@@ -49,6 +48,12 @@ def test_the_answer_is_found_in_every_format(completion, value):
     found = completion[start:end]
     assert (json.loads(f'"{found}"') if isinstance(value, str) else json.loads(found)) == value
     assert completion.rindex("answer", 0, start) >= 0
+
+
+def test_xml_is_read_as_it_is_written():
+    completion = "<answer>\nsalt &amp; pepper\n</answer>"
+    start, end = field_span(completion, "answer", "salt & pepper")
+    assert completion[start:end] == "salt &amp; pepper"
 
 
 def test_a_value_that_is_not_there_has_no_span():

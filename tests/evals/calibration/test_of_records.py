@@ -14,10 +14,13 @@ from evals.calibration import (
     is_calibration_metric,
     judgements,
     only_source,
+    stage_names,
+    stage_sheets,
 )
 from evals.metric_intervals import metric_intervals
 from evals.paired import compare
 from evals.qa import qa_score
+from evals.records import StageAnswer
 from programs.errors import InputError
 from tests.calibration_runs import overconfident, sure, with_options
 
@@ -143,3 +146,27 @@ def test_fewer_options_are_filled_up() -> None:
     assert options.there.tolist() == [[True, True, False], [True, True, True]]
     assert (options.right.tolist(), options.chosen.tolist()) == ([0, 2], [0, -1])
     assert _options([*records, sure(2)]) is None
+
+
+def test_each_stage_is_judged_by_what_it_said() -> None:
+    def said(answer: str, confidence: float | None, source: str | None = "logprob") -> StageAnswer:
+        return StageAnswer(answer=answer, confidence=confidence, confidence_source=source)
+
+    late = {"status": "timeout", "failure": "late", "answer": None, "confidence": None}
+    records = [
+        sure(0, True, 1.0, "mixed", stages={"cot": said("yes", 0.75), "search": said("no", 0.5, "verbalised")}),
+        sure(1, True, 0.5, "mixed", stages={"cot": said("no", 0.75)}),
+        sure(2, stages={"cot": said("yes", None, None)}, **late),
+    ]
+    assert stage_names(records) == ["cot", "search"]
+    sheets = stage_sheets(records, SCENES, resamples=5)
+    errors = {
+        (stage, source.source): source.estimates["ece"].value
+        for stage, sheet in sheets.items()
+        for source in sheet.sources
+    }
+    assert errors == {("cot", "logprob"): 0.25, ("search", "verbalised"): 0.5, ("final", "mixed"): 0.25}
+    judged = {stage: sheet.judged for stage, sheet in sheets.items()}
+    assert (judged["cot"].failed, judged["cot"].without_confidence) == (0, 1)
+    assert (judged["search"].failed, judged["final"].failed) == (2, 1)
+    assert stage_sheets([sure(0)], SCENES) == {}
