@@ -85,13 +85,16 @@ def ablations(options: argparse.Namespace) -> None:
 def corruption(options: argparse.Namespace) -> None:
     for rate in RATES:
         searched = corpus(options, rate)
-        table = Table("program", "EM", "F1", "drops right", "drops found", "calls/question", box=None, pad_edge=False)
+        table = Table("program", "EM", "F1", "calls/question", box=None, pad_edge=False)
         for name in PROGRAMS:
             evaluation = run(options, name, {}, searched, rate, name)
-            critic = shown(evaluation, "critic_drop_precision", "critic_drop_recall") if name == "drag" else ("", "")
-            table.add_row(name, *shown(evaluation, "em", "f1"), *critic, calls(list(evaluation.run.records())))
+            table.add_row(name, *shown(evaluation, "em", "f1"), calls(list(evaluation.run.records())))
         out.print(f"{100 * rate:.0f} % of the supporting passages are wrong")
         out.print(table)
+        critic = run(options, "drag", {}, searched, rate, "drag")
+        for verdict in ("keep", "drop") if rate else ():
+            precision, recall = shown(critic, f"critic_{verdict}_precision", f"critic_{verdict}_recall")
+            out.print(f"the critic of drag: {verdict} precision {precision}, recall {recall}")
         out.print()
 
 

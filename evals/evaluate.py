@@ -200,7 +200,7 @@ def run_spec(
         arguments=arguments,
         state_hash=state_hash(program),
         benchmark=benchmark.name,
-        data={name: _file_hash(path) for name, path in _files(data)},
+        data={name: _file_hash(path) for name, path in _files([*_own_file(benchmark), *data])},
         cases_hash=hash_of_cases(cases),
         cases=len(cases),
         models={role: lm.model for role, lm in lms.items()} or _recorded_models(replay),
@@ -244,6 +244,12 @@ def _recorded_models(replay: Path | None) -> dict[str, str]:
 
 def _replays_simulated(replay: Path | None) -> bool:
     return replay is not None and replay.is_dir() and Run(replay).spec.simulated
+
+
+def _own_file(benchmark: Benchmark) -> list[Path]:
+    """The file of a benchmark that is one, as `file:PATH`."""
+    path: Path | None = getattr(benchmark, "path", None)
+    return [] if path is None else [path]
 
 
 def _files(data: Iterable[str | Path]) -> Iterator[tuple[str, Path]]:

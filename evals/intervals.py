@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -225,6 +226,7 @@ def callback_bootstrap(
     groups: Sequence[str],
     statistics: Callable[[Sequence[Item]], Mapping[str, float | None]],
     *,
+    bounds: Mapping[str, tuple[float, float]] = MappingProxyType({}),
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
@@ -232,6 +234,9 @@ def callback_bootstrap(
     """As `cluster_bootstrap`, for any named statistics of the items themselves, computed once for each resample.
 
     For what is no function of sums, as calibration error. Slow: prefer `cluster_bootstrap` where it fits.
+
+    Args:
+        bounds: name of a statistic → between what it lies; its interval is cut off there.
     """
     if len(items) != len(groups):
         raise InputError(f"need one group for each item; found {len(items)} items, {len(groups)} groups")
@@ -253,7 +258,8 @@ def callback_bootstrap(
             column.append(math.nan if value is None else value)
     for name, estimate in estimates.items():
         if estimate is not None:
-            intervals[name] = interval_of(estimate, resampled[name], level=level, groups=len(names))
+            between = bounds.get(name, (-math.inf, math.inf))
+            intervals[name] = interval_of(estimate, resampled[name], level=level, groups=len(names), bounds=between)
     return intervals
 
 

@@ -20,6 +20,8 @@ from programs.errors import DemurError
 
 M = TypeVar("M", bound=BaseModel)
 
+_NOT_TORN = "the line is damaged and not the last one, so it is not the trace of an interrupted write"
+
 
 class Journal:
     """One JSONL file that is open for appending. Use it from one event loop.
@@ -96,7 +98,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a journal, in order; nothing if the file is not there. A torn last line is left out.
 
     Raises:
-        DemurError: if a line that is not the last one is damaged, or a line names no case.
+        DemurError: if a line that is not the last one is damaged.
     """
     return (value for _, value in read_places(path))
 
@@ -111,13 +113,23 @@ def read_places(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             value = _object(line)
             if value is None and not file.read(1):
                 return
-            yield place, _row(path, place, value)
+            if value is None:
+                raise _damaged(path, place, _NOT_TORN)
+            yield place, value
             place += len(line)
 
 
+def read_cases(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """As `read_places`, of a journal whose objects each name a case. Raises `DemurError` if one does not."""
+    return ((place, _of_case(path, place, value)) for place, value in read_places(path))
+
+
 def read_row(path: Path, place: int, line: bytes) -> dict[str, Any]:
-    """The object on the `line` that begins at `place`. Raises `DemurError` as `read_journal`."""
-    return _row(path, place, _object(line))
+    """The object on the `line` that begins at `place`. Raises `DemurError` as `read_cases`."""
+    value = _object(line)
+    if value is None:
+        raise _damaged(path, place, _NOT_TORN)
+    return _of_case(path, place, value)
 
 
 def validated(model: type[M], path: Path, place: int, row: Mapping[str, Any]) -> M:
@@ -135,10 +147,7 @@ def is_whole(line: bytes) -> bool:
     return _object(line) is not None
 
 
-def _row(path: Path, place: int, value: dict[str, Any] | None) -> dict[str, Any]:
-    if value is None:
-        why = "the line is damaged and not the last one, so it is not the trace of an interrupted write"
-        raise _damaged(path, place, why)
+def _of_case(path: Path, place: int, value: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(value.get("case_id"), str):
         raise _damaged(path, place, f"the line names no case; expected a text `case_id`, found {str(value)[:60]}")
     return value
@@ -165,7 +174,7 @@ def mend_journal(path: Path) -> int:
         size = file.tell()
         if whole < size:
             if b"\n" in _rest(file, whole):
-                raise DemurError(f"{path}: damaged after byte {whole}, and not only in its last line")
+                raise _damaged(path, whole, _NOT_TORN)
             file.truncate(whole)
             os.fsync(file.fileno())
     return size - whole

@@ -96,13 +96,21 @@ def cost_intervals(
 
 
 def over_cases_intervals(
-    metrics: Mapping[str, OverCases], groups: Sequence[str], *, level: float, resamples: int, seed: int
+    metrics: Mapping[str, OverCases],
+    groups: Sequence[str],
+    *,
+    level: float,
+    resamples: int,
+    seed: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> dict[str, Interval | None]:
-    """The intervals of metrics that can be computed over any of the cases, whose groups are given in order."""
+    """The intervals of metrics that can be computed over any of the cases, whose groups are given in order; the
+    metrics lie within `bounds`."""
     return callback_bootstrap(
         range(len(groups)),
         groups,
         lambda drawn: {name: metric(drawn) for name, metric in metrics.items()},
+        bounds=dict.fromkeys(metrics, bounds),
         level=level,
         resamples=min(resamples, OVER_CASES_RESAMPLES),
         seed=seed,

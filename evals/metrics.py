@@ -49,7 +49,8 @@ def yes_no_score(
       The first is None if no answers of debaters are known.
     - `ece`, `ace`, `brier`, `auroc`, if answers have confidences: see `calibration_metrics`.
     - `cause_accuracy`, `region_accuracy`, if the truth knows `cause` or `region`: of the absent objects that a debater
-      claimed, the share whose interpretation names the true one; without an interpretation it is wrong.
+      claimed, the share whose interpretation names the true one; without an interpretation it is wrong. None for a
+      program that interprets nothing: if no case of the run names any.
 
     Counts: `cases` = `scored` + `uncertain` + `unlabelled`; `scored` = `tp` + `fp` + `tn` + `fn` +
     `unanswered_positive` + `unanswered_negative` (the last two are 0 in `compat`). Over all cases, read strictly in
@@ -135,6 +136,8 @@ class _Case:
     confidence_source: str | None
     interpreted: dict[str, bool | None]
     """For what the truth knows of `cause` and `region`: whether the interpretation of a false claim names it."""
+    names: frozenset[str]
+    """Which of them the interpretation names at all."""
 
     @classmethod
     def of(cls, record: Record, scoring: Scoring, languages: Sequence[Language]) -> _Case:
@@ -151,10 +154,12 @@ class _Case:
             confidence=record.confidence if record.status == "ok" else None,
             confidence_source=record.confidence_source,
             interpreted=_interpreted(record),
+            names=frozenset(name for name in _INTERPRETED if (record.interpretation or {}).get(name) is not None),
         )
 
 
 _UNKNOWN = object()
+_INTERPRETED = ("cause", "region")
 
 
 def _interpreted(record: Record) -> dict[str, bool | None]:
@@ -162,7 +167,7 @@ def _interpreted(record: Record) -> dict[str, bool | None]:
     named = record.interpretation or {}
     return {
         field: named.get(field) == record.truth[field] if false_claim and record.truth[field] is not None else None
-        for field in ("cause", "region")
+        for field in _INTERPRETED
         if field in record.truth
     }
 
@@ -220,12 +225,13 @@ def _creativity(cases: Sequence[_Case]) -> dict[str, Parts]:
 
 
 def _interpretation(cases: Sequence[_Case]) -> dict[str, Parts]:
+    named = frozenset[str]().union(*(case.names for case in cases))
     return {
         f"{field}_accuracy": Parts.share(
             [bool(case.interpreted.get(field)) for case in cases],
-            among=[case.interpreted.get(field) is not None for case in cases],
+            among=[field in named and case.interpreted.get(field) is not None for case in cases],
         )
-        for field in ("cause", "region")
+        for field in _INTERPRETED
         if any(field in case.interpreted for case in cases)
     }
 

@@ -272,7 +272,7 @@ def _metric_differences(
         if name in score_a.over_cases and name in score_b.over_cases
     }
     if known:
-        intervals = over_cases_intervals(known, groups, **sampling)
+        intervals = over_cases_intervals(known, groups, bounds=(-1.0, 1.0), **sampling)
         differences |= {name: replace(differences[name], interval=interval) for name, interval in intervals.items()}
         others = [name for name in others if name not in known]
     if others:

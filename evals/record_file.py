@@ -13,7 +13,7 @@ from typing import BinaryIO, overload
 
 from pydantic import ValidationError
 
-from evals.journal import read_places, read_row, validated
+from evals.journal import read_cases, read_row, validated
 from evals.records import Record
 
 
@@ -30,7 +30,7 @@ class RecordFile(Sequence[Record]):
             DemurError: if a line that is not the last one is damaged, or a line names no case.
         """
         self._path = path
-        last = {row["case_id"]: place for place, row in read_places(path)}
+        last = {row["case_id"]: place for place, row in read_cases(path)}
         self._places = array("q", sorted(last.values()))
 
     def __len__(self) -> int:

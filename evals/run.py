@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals import frames
-from evals.journal import mend_journal, read_journal, read_places, validated
+from evals.journal import mend_journal, read_cases, validated
 from evals.performance import Place, last_performance, place_of
 from evals.record_file import RecordFile
 from evals.records import Record
@@ -101,13 +101,13 @@ class Run:
         """(case id, turn) in the order in which turns finished, superseded attempts included, of all cases but
         those in `without`."""
         path = self.folder / "turns.jsonl"
-        for place, row in read_places(path):
+        for place, row in read_cases(path):
             if (case_id := row["case_id"]) not in without:
                 yield case_id, validated(Turn, path, place, row)
 
     def turn_counts(self) -> Counter[str]:
         """Case id → how many turns of it are kept, superseded attempts included."""
-        return Counter(row["case_id"] for row in read_journal(self.folder / "turns.jsonl"))
+        return Counter(row["case_id"] for _, row in read_cases(self.folder / "turns.jsonl"))
 
     def distinct_turns(self) -> Iterator[tuple[str, Turn]]:
         """(case id, turn) of `turns`, each attempt once: a replay that was interrupted keeps some turns twice."""

@@ -44,12 +44,12 @@ def calibration(
         check_plot(plot)
     run = Run(folder)
     benchmark = get_benchmark(run.spec.benchmark)
-    sheet = calibration_sheet(list(run.records()), benchmark, scoring, bins=bins, binning=binning, rule=rule)
+    sheet = calibration_sheet(run.records(), benchmark, scoring, bins=bins, binning=binning, rule=rule)
     if not sheet.sources:
         raise InputError(f"{folder}: {_left_out(sheet)}; no answer has a confidence, so there is nothing to show")
     if plot is not None:
         save_diagram(_diagram(sheet, bins, binning, rule, simulated=run.spec.simulated), plot)
-    stages = stage_sheets(list(run.records()), benchmark, scoring, bins=bins)
+    stages = stage_sheets(run.records(), benchmark, scoring, bins=bins)
     if as_json:
         print_json(_json(run, sheet, bins, binning, rule, scoring) | {"stages": stages_json(stages)})
         return

@@ -11,18 +11,39 @@ from demur.pricing import check_priced
 from demur.setup import ModelOptions, SearchOptions, build_program, load_cases, questions_of
 from evals.benchmarks.base import Benchmark, Case
 from evals.runner import Budget
-from optimizers import Settings, TrainingData, compile_to, split_by_group, summary, trained_on
+from optimizers import STRATEGIES, Settings, TrainingData, compile_to, split_by_group, summary, trained_on
 from programs import InputError
 from programs.compiling import BudgetSpent
+
+_STRATEGIES = f"One of {', '.join(STRATEGIES)}; or several in a row, as instructions+few-shot."
 
 
 def compile(
     path: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the compiled program.")],
     program: o.ProgramName = None,
     benchmark: o.BenchmarkName = "scenes",
-    strategy: Annotated[str, typer.Option(metavar="S", help="few-shot or instructions.")] = "few-shot",
+    strategy: Annotated[str, typer.Option(metavar="S", help=_STRATEGIES)] = "few-shot",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What to optimise: right answers by default, `brier`, or a function as MODULE.NAME."
+        ),
+    ] = None,
+    proposer_model: Annotated[
+        str | None, typer.Option(metavar="M", help="Model that writes new prompts; default: --model.")
+    ] = None,
+    teacher_model: Annotated[
+        str | None, typer.Option(metavar="M", help="Model that plays what becomes demonstrations; default: --model.")
+    ] = None,
     train: Annotated[list[str] | None, typer.Option(metavar="FILE", help="Data to tune on.")] = None,
     val: Annotated[list[str] | None, typer.Option(metavar="FILE", help="Data to measure on; default: half.")] = None,
+    test: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="Held-out data that is only measured, at the end.")
+    ] = None,
+    measure_train: Annotated[bool, typer.Option("--measure-train", help="Measure the training data, too.")] = False,
+    control: Annotated[
+        bool, typer.Option("--shuffle-labels", help="A control: shuffle the training labels, so that nothing is learnt.")
+    ] = False,
     data: o.Data = None,
     images: o.Images = None,
     limit: Annotated[int, typer.Option(min=2, help="Cases to tune on, and as many to measure on.")] = 60,
@@ -45,9 +66,15 @@ def compile(
     budget_calls: o.BudgetCalls = None,
     seed: o.Seed = 0,
     concurrency: o.Concurrency = 16,
-    max_demos: Annotated[int, typer.Option(min=1, help="few-shot: demonstrations per role and stage.")] = 4,
+    max_demos: Annotated[int, typer.Option(min=1, help="Demonstrations per role and stage that are shown.")] = 4,
     breadth: Annotated[int, typer.Option(min=2, help="instructions: proposals per role and round.")] = 4,
     depth: Annotated[int, typer.Option(min=1, help="instructions: rounds of proposals.")] = 2,
+    candidates: Annotated[
+        int, typer.Option(min=3, help="few-shot-search, rules, mipro, simba: candidates; few-shot-optuna: draws.")
+    ] = 6,
+    trials: Annotated[int, typer.Option(min=1, help="few-shot-optuna, mipro: combinations that are tried.")] = 24,
+    steps: Annotated[int, typer.Option(min=1, help="simba: steps.")] = 4,
+    rollouts: Annotated[int, typer.Option(min=1, help="gepa: times that the program may answer a case.")] = 600,
     as_json: o.AsJson = False,
 ) -> None:
     """Tune PROGRAM on a benchmark, measure it before and after, and write the compiled program."""
@@ -59,6 +86,7 @@ def compile(
         options={"top_k": top_k, "confidence": confidence, "questions": questions_of(benchmark)},
     )
     found, train_cases, val_cases = _parts(benchmark, train or data or [], val or [], images, limit, seed)
+    test_cases = load_cases(benchmark, test, images=images, limit=limit, seed=seed)[1] if test else []
     SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed, simulated=model == "simulated")
     models = ModelOptions(
         model=model,
@@ -74,9 +102,18 @@ def compile(
         cache=True,
     )
     tuned_before = TrainingData() if compiled is None else trained_on(compiled)
-    if warning := tuned_before.overlap(val_cases).warning:
+    if warning := tuned_before.overlap([*val_cases, *test_cases]).warning:
         err.print(f"demur: warning: {warning}", markup=False)
-    settings = Settings(max_demos=max_demos, breadth=breadth, depth=depth, concurrency=concurrency)
+    settings = Settings(
+        max_demos=max_demos,
+        breadth=breadth,
+        depth=depth,
+        candidates=candidates,
+        trials=trials,
+        steps=steps,
+        rollouts=rollouts,
+        concurrency=concurrency,
+    )
     try:
         with models.used_by(debate), progress_bar("compile") as on_case:
             if budget_usd is not None:
@@ -90,6 +127,12 @@ def compile(
                 val_cases,
                 seed=seed,
                 settings=settings,
+                metric=metric,
+                proposer=models.lm(proposer_model) if proposer_model else None,
+                teacher=models.lm(teacher_model) if teacher_model else None,
+                test=test_cases,
+                measure_train=measure_train,
+                control="labels" if control else None,
                 budget=Budget(calls=budget_calls, usd=budget_usd),
                 tuned_before=tuned_before,
                 on_case=on_case,

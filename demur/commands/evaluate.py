@@ -113,7 +113,7 @@ def evaluate(
         folder = run or Path("runs") / spec.default_name
         prices = models.price_of_tokens()
         evaluation = _unless_nothing_finished(debate, found, cases, folder, replay=replay, price=prices, **options)
-    stages = stage_sheets(list(evaluation.run.records()), found, scoring)
+    stages = stage_sheets(evaluation.run.records(), found, scoring)
     if as_json:
         tuned_on = None if overlap is None else asdict(overlap)
         print_json(evaluation_json(evaluation) | {"tuned_on": tuned_on, "stages": stages_json(stages)})

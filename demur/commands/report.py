@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from demur.commands import options as o
-from demur.console import out
+from demur.console import err, out
 from demur.report import serve_run, write_report
 from evals.run import Run
 
@@ -19,7 +19,14 @@ def report(
     max_cases: Annotated[int, typer.Option(min=1, help="Show so many cases a run; the figures are of all.")] = 5000,
 ) -> None:
     """Write one self-contained HTML file: the figures with intervals, and every debate as a conversation."""
-    written = write_report([Run(folder) for folder in runs], path, scoring=scoring, images=images, max_cases=max_cases)
+
+    def warn(missing: int) -> None:
+        how = "give --images" if images is None else f"they are not in {images}"
+        if missing:
+            err.print(f"demur: {missing:,} pictures are missing in the report; {how}", markup=False)
+
+    opened = [Run(folder) for folder in runs]
+    written = write_report(opened, path, scoring=scoring, images=images, max_cases=max_cases, on_missing=warn)
     out.print(f"written: {written}", markup=False)
 
 

@@ -38,7 +38,7 @@ def title_of(name: str) -> str:
 
 
 def is_percent(metric: str) -> bool:
-    """Whether a metric is shown in percent."""
+    """Whether a metric is shown in percent; the others are errors and losses, of which less is better."""
     return metric not in _DECIMAL and metric.partition("_")[0] not in _DECIMAL  # as ece_logprob
 
 

@@ -100,7 +100,7 @@ class RunIndex:
 
 
 def _case_ids(path: Path) -> Iterator[tuple[str, int]]:
-    """As `evals.journal.read_places`, but most lines are not parsed."""
+    """As `evals.journal.read_cases`, but most lines are not parsed."""
     if not path.exists():
         return
     offset, size = 0, path.stat().st_size

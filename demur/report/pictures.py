@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from evals.scenes import Scene
-from programs.errors import ImageError
+from programs.errors import ImageError, InputError
 from programs.images import image_bytes, load_image
 
 _SCENE = re.compile(r"scenes/([0-9]{1,18})/([0-9]{1,18})")
@@ -30,12 +30,21 @@ class Pictures:
     """Finds the picture that a record refers to, and nothing outside of the folder it is given."""
 
     def __init__(self, images: Path | None, max_side: int = 400) -> None:
-        """`max_side`: longest side of the JPEGs in pixels."""
+        """`max_side`: longest side of the JPEGs in pixels. Raises `InputError` if `images` is no folder."""
+        if images is not None and not images.is_dir():
+            raise InputError(f"--images {images}: found no folder there; give the one with the benchmark's pictures")
         self._folder = images.resolve() if images is not None else None
         self._max_side = max_side
+        self.missing = 0
+        """How many of the pictures that were asked for are not there."""
 
     def get(self, reference: str | None) -> Picture:
         """The picture of a record's `image`, as a JPEG made anew from its pixels, so without metadata."""
+        picture = self._find(reference)
+        self.missing += picture.jpeg is None and reference is not None
+        return picture
+
+    def _find(self, reference: str | None) -> Picture:
         if reference is None:
             return Picture(None, "This case has no picture.")
         scene = _SCENE.fullmatch(reference)

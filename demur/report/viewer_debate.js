@@ -17,10 +17,11 @@ function renderCase(debate, picture, bar, others) {
     make("div.body",
       make("div.aside",
         debate.image || picture.src ? pictureOf(debate, picture) : null,
+        documentsOf(debate),
         interpretationOf(debate),
         costOf(debate),
         others.length ? make("section.panel", make("h3", "The same case in other runs"), others) : null),
-      conversationOf(debate.turns || [])));
+      conversationOf(debate)));
   if (debate.question.length > 140) article.classList.add("long");
   return article;
 }
@@ -76,25 +77,46 @@ function costOf(debate) {
   return panel;
 }
 
-function conversationOf(turns) {
+function conversationOf({ turns = [], documents = [], left = [] }) {
   const box = make("div.conversation");
   const sides = [...new Set(turns.map(sideOf).filter((side) => !isJudge(side)))].sort();
+  const cardsOf = (turn) => {
+    const style = isJudge(turn.role) ? "judge" : `s${sides.indexOf(sideOf(turn)) % 4}`;
+    return [...(turn.again || []).map((earlier) => turnOf(earlier, `${style}.earlier`, true)), turnOf(turn, style, false)];
+  };
+  const told = new Set();
   let round = null;
   for (const turn of turns) {
+    const about = documentOf(turn);
+    if (about !== null) {
+      if (told.has(about)) continue;
+      if (!told.size) box.append(make("p.round-title", "About each document"));
+      told.add(about);
+      round = null;
+      const use = documents.find((one) => one.id === about);
+      box.append(documentBlock(about, use, turns.filter((other) => documentOf(other) === about).flatMap(cardsOf)));
+      continue;
+    }
     if (turn.round !== round) {
       round = turn.round;
       box.append(make("p.round-title", `Round ${round}`));
     }
-    const style = isJudge(turn.role) ? "judge" : `s${sides.indexOf(sideOf(turn)) % 4}`;
-    for (const earlier of turn.again || []) box.append(turnOf(earlier, `${style}.earlier`, true));
-    box.append(turnOf(turn, style, false));
+    box.append(...cardsOf(turn));
+  }
+  if (left.length) {
+    box.append(folded(`${plural(left.length, "turn", "turns")} of an earlier try, which the debate did not come to again`,
+      left.map((turn) => turnOf(turn, "judge.earlier", true))));
   }
   if (!turns.length) box.append(make("p.empty", "Nobody spoke in this case, or its turns are not in the run folder."));
   return box;
 }
 
 function sideOf(turn) {
-  return turn.branch ? `${turn.role} ${turn.branch}` : turn.role;
+  return turn.branch && documentOf(turn) === null ? `${turn.role} ${turn.branch}` : turn.role;
+}
+
+function stageLine(turn) {
+  return (documentOf(turn) === null ? [turn.stage, turn.branch] : [turn.stage, `round ${turn.round}`]).filter(Boolean).join(", ");
 }
 
 function isJudge(role) {
@@ -102,12 +124,12 @@ function isJudge(role) {
 }
 
 function turnOf(turn, style, superseded) {
-  const { reason, answer, ...rest } = turn.output || {};
+  const { argument, reason = argument, answer, ...rest } = turn.output || {};
   const state = turn.state && !turn.failure ? stateOf(turn.state) : null;
   const card = make(`section.turn.${style}`,
     make("header",
       make("span.who", titleOf(turn.role)),
-      make("span.stage", [turn.stage, turn.branch].filter(Boolean).join(", ")),
+      make("span.stage", stageLine(turn)),
       answer === undefined ? null : make("span.says", `${answer} `, state ? make(`span.${state.style}`, `${state.mark} ${state.word}`) : null)),
     reason ? make("blockquote", String(reason)) : null,
     Object.keys(rest).length ? fieldsOf(rest) : null,

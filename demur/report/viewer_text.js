@@ -71,8 +71,11 @@ function costLine(usage, whole) {
 function valueOf(value) {
   if (Array.isArray(value)) {
     if (value.every((item) => item === null || typeof item !== "object")) return document.createTextNode(value.join(", ") || "–");
+    if (value.every(isPassage)) return make("div", value.map(passageOf));
+    if (value.length === 1) return valueOf(value[0]);
     return make("ol", value.map((item) => make("li", valueOf(item))));
   }
+  if (isPassage(value)) return passageOf(value);
   if (value !== null && typeof value === "object") return fieldsOf(value);
   return document.createTextNode(value === null || value === "" ? "–" : String(value));
 }
@@ -80,5 +83,6 @@ function valueOf(value) {
 function fieldsOf(fields) {
   const entries = Object.entries(fields);
   if (!entries.length) return document.createTextNode("–");
-  return make("dl.fields", entries.map(([name, value]) => [make("dt", titleOf(name)), make("dd", valueOf(value))]));
+  const nested = entries.some(([, value]) => value !== null && typeof value === "object");
+  return make(nested ? "dl.fields.nested" : "dl.fields", entries.map(([name, value]) => [make("dt", titleOf(name)), make("dd", valueOf(value))]));
 }

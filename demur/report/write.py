@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ def write_report(
     images: Path | None = None,
     max_cases: int = MAX_CASES,
     benchmark: Benchmark | None = None,
+    on_missing: Callable[[int], None] = lambda missing: None,
 ) -> Path:
     """Write the report of one or more runs of one benchmark to `out`, and return its path.
 
@@ -45,6 +47,7 @@ def write_report(
         images: the folder with the pictures that the records name; generated scenes need none.
         max_cases: how many debates of each run the file holds at most.
         benchmark: what scores the runs; by default the one that they name.
+        on_missing: told how many pictures that the debates are about could not be found.
 
     Raises:
         InputError: no run is given, the runs are of different benchmarks, one has no finished case, or the file
@@ -52,6 +55,7 @@ def write_report(
     """
     if not runs:
         raise InputError("no run to report; give one or more run folders")
+    pictures = Pictures(images)
     if max_cases < 1:
         raise InputError(f"max_cases must be 1 or more, got {max_cases}")
     benchmark = benchmark or benchmark_of(runs)
@@ -73,11 +77,14 @@ def write_report(
         # Lone surrogates, which a model can return in JSON, are no text that a file can hold.
         with part.open("w", encoding="utf-8", errors="replace") as file:
             file.write(before)
-            file.writelines(_blocks(cases, Pictures(images), max_cases))
+            file.writelines(_blocks(cases, pictures, max_cases))
             file.write(after)
         os.replace(part, out)
     except OSError as error:
+        with suppress(OSError):  # on a disk that is full or gone
+            part.unlink(missing_ok=True)
         raise InputError(f"cannot write the report to {out}: {error.strerror or error}") from error
+    on_missing(pictures.missing)
     return out
 
 

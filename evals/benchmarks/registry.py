@@ -42,6 +42,8 @@ def get_benchmark(name: str) -> Benchmark:
     """
     kind, colon, path = name.partition(":")
     if kind == YesNoFile.name and colon:
+        if not path.strip():
+            raise InputError("no file with questions: give it as --benchmark file:PATH")
         return own_file(path)
     if name not in BENCHMARKS:
         raise InputError(f"unknown benchmark {name!r}; known: {', '.join(BENCHMARKS)}; file:PATH reads your own")

@@ -129,5 +129,5 @@ def test_damage_before_the_last_line_is_not_passed_over(tmp_path):
     path.write_text('{"a": 1}\n{"a": \n{"a": 3}\n')
     with pytest.raises(DemurError, match=r"j:2: the line is damaged"):
         list(read_journal(path))
-    with pytest.raises(DemurError, match="not only in its last line"):
+    with pytest.raises(DemurError, match="j:2: the line is damaged and not the last one"):
         mend_journal(path)

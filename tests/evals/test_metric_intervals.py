@@ -104,7 +104,7 @@ def test_intervals_are_those_of_the_parts() -> None:
         interval, value = intervals[name], metrics[name]
         assert interval is not None and value is not None
         assert value in interval
-        assert interval.method.startswith("cluster bootstrap, 2000 resamples")
+        assert interval.method.startswith("cluster ")
 
 
 def test_one_case_a_picture_is_wilson_but_not_for_f1() -> None:
@@ -169,14 +169,12 @@ def test_costs_per_question() -> None:
     assert values == {"calls": 3, "tokens": 170, "cost_usd": 0.3, "latency_s": 2.5}
     calls = cost_intervals(records)["calls"]
     assert calls is not None
-    assert (calls.low, calls.high) == (2, 4)
+    assert calls.low == 0 and calls.high > 4, "two pictures say little, but no question takes fewer than no call"
 
 
 def test_one_call_each_is_no_proportion() -> None:
     records = [make(number, "yes", "yes", per_image=1, usage=Usage(calls=1)) for number in range(5)]
-    calls = cost_intervals(records)["calls"]
-    assert calls is not None
-    assert (calls.low, calls.high) == (1, 1)
+    assert cost_intervals(records)["calls"] is None, "neither Wilson's nor one without width"
 
 
 def test_unknown_costs_are_undefined() -> None:

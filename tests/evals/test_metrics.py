@@ -275,3 +275,11 @@ def test_accuracy_is_the_share_of_correct_cases(records: list[Record], scoring: 
     correct = [right for item in records if (right := yes_no_correct(item, scoring)) is not None]
     expected = sum(correct) / len(correct) if correct else None
     assert yes_no_score(records, scoring).metrics["accuracy"] == expected
+
+
+def test_a_program_that_interprets_nothing_has_no_accuracy_of_it() -> None:
+    truth = {"cause": "perception", "region": "center"}
+    wrong = record("no", "yes", truth=truth, answers={"a": ["yes"]})
+    metrics = yes_no_score([wrong, wrong.model_copy(update={"interpretation": {"cause": "memory"}})]).metrics
+    assert (metrics["cause_accuracy"], metrics["region_accuracy"]) == (0.0, None)
+    assert yes_no_score([wrong]).metrics["cause_accuracy"] is None

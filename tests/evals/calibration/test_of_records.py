@@ -60,6 +60,11 @@ def test_sources_are_never_in_one_figure() -> None:
         only_source(sheet.judged)
 
 
+def test_a_mean_over_sources_is_no_source_to_calibrate() -> None:
+    with pytest.raises(InputError, match="the 1 confidences are means over different sources"):
+        only_source(judgements([sure(0, source="mixed")], SCENES))
+
+
 def test_nothing_to_judge_is_explained() -> None:
     with pytest.raises(InputError, match=r"none of the 2 cases is an answer with a confidence \(1 failed, 0 are"):
         only_source(judgements([sure(0, confidence=None), sure(1, status="refused", failure="no")], SCENES))
