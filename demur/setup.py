@@ -16,9 +16,11 @@ from demur.pricing import price_of_tokens
 from demur.simulated.knowledge import learn
 from evals.benchmarks.base import Benchmark, Case, HasCorpus
 from evals.benchmarks.registry import get_benchmark
+from evals.calibration import load_calibrator
 from evals.estimate import PriceOfTokens
 from optimizers import load_program
-from programs import DebateProgram, InputError, arguments_of, make_program
+from programs import DebateProgram, InputError, arguments_of, make_program, name_of
+from programs.alignvqa import AlignVqa
 from programs.retrieval import Retriever, in_memory, open_retriever, read_corpus
 from programs.searching import SearchingProgram
 
@@ -147,6 +149,25 @@ def build_program(
         raise InputError("which program? give its name (see `demur programs`) or --compiled DIR")
     known = {argument.name for argument in arguments_of(name)}
     return make_program(name, {key: value for key, value in given.items() if key in known} | arguments)
+
+
+def give_calibrators(program: DebateProgram, given: Sequence[str]) -> None:
+    """Let the specialists of `program` be calibrated before the debate, by `ROLE=FILE` of the command line.
+
+    Raises:
+        InputError: if the program has no such specialists, or a calibrator cannot be read.
+    """
+    if not given:
+        return
+    if not isinstance(program, AlignVqa):
+        raise InputError(f"--calibrator-for: {name_of(program)} has no specialists; align-vqa has")
+    calibrators = {}
+    for item in given:
+        role, equals, path = item.partition("=")
+        if not equals:
+            raise InputError(f"--calibrator-for {item}: expected ROLE=FILE, as in specialist_cot=cot.json")
+        calibrators[role.strip()] = load_calibrator(Path(path))
+    program.use_calibrators(calibrators)
 
 
 def questions_of(benchmark: str) -> str | None:

@@ -26,6 +26,7 @@ from evals.runner import Budget, Progress, Runner
 from evals.score import Score, Scoring
 from evals.unanswered import unanswered
 from programs import PROGRAMS, DebateProgram, DemurError, InputError, Recording, Usage, name_of
+from programs.alignvqa import AlignVqa
 from programs.bridge import run_sync
 from programs.searching import SearchingProgram
 from programs.state import state_hash, state_of
@@ -205,13 +206,19 @@ def run_spec(
         cases=len(cases),
         models={role: lm.model for role, lm in lms.items()} or _recorded_models(replay),
         retriever=retriever.identity if replay is None and retriever is not None else None,
-        calibrators={} if calibrator is None else {"final": calibrator.digest},
+        calibrators=_calibrators(program) | ({} if calibrator is None else {"final": calibrator.digest}),
         replay=None if replay is None else _file_hash(replay / "turns.jsonl" if replay.is_dir() else replay),
         seed=seed,
         settings={f"{role}.{name}": value for role, lm in lms.items() for name, value in _settings(lm).items()},
         simulated=any(lm.model == "simulated" for lm in lms.values()) or _replays_simulated(replay),
         versions={name: version(name) for name in ("demur", "dspy")},
     )
+
+
+def _calibrators(program: DebateProgram) -> dict[str, str]:
+    """Role → digest of what its confidence is calibrated by before the debate."""
+    used = program.calibrators if isinstance(program, AlignVqa) else {}
+    return {role: calibrator.digest for role, calibrator in used.items() if isinstance(calibrator, Calibrator)}
 
 
 def _settings(lm: dspy.BaseLM) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from demur.console import (
     stage_table,
 )
 from demur.pricing import check_priced
-from demur.setup import ModelOptions, SearchOptions, build_program, load_cases, questions_of
+from demur.setup import ModelOptions, SearchOptions, build_program, give_calibrators, load_cases, questions_of
 from evals.calibration import load_calibrator, stage_sheets
 from evals.evaluate import Evaluation, NothingFinished, run_spec
 from evals.evaluate import evaluate as run_evaluation
@@ -44,6 +44,7 @@ def evaluate(
     top_k: o.TopK = None,
     confidence: o.ConfidenceOption = None,
     calibrator: o.CalibratorFile = None,
+    calibrator_for: o.CalibratorFor = None,
     compiled: o.Compiled = None,
     set_: o.Set = None,
     imitation: o.Imitation = None,
@@ -78,6 +79,7 @@ def evaluate(
     overlap = None if compiled is None else trained_on(compiled).overlap(cases)
     if overlap is not None and overlap.warning:
         err.print(f"demur: warning: {overlap.warning}", markup=False)
+    give_calibrators(debate, calibrator_for or ())
     if replay is None:
         SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed, simulated=model == "simulated")
     models = ModelOptions(

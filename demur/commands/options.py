@@ -46,6 +46,14 @@ ConfidenceOption = Annotated[
     str | None,
     typer.Option("--confidence", metavar="S", help="Where confidences come from: auto, logprob or verbalised."),
 ]
+CalibratorFor = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--calibrator-for",
+        metavar="ROLE=FILE",
+        help="Calibrate the confidence of a specialist before the debate; may be repeated.",
+    ),
+]
 CalibratorFile = Annotated[
     Path | None,
     typer.Option("--calibrator", metavar="FILE", help="Calibrates final confidences; made by `demur calibrate`."),

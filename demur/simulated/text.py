@@ -51,6 +51,8 @@ def answer_text(ask: Ask, seed: int, sample: int) -> Said | None:
         return None
     speaker = TextSpeaker(ask, fact_of(ask.given.texts.get("question", "")), seed, sample, name)
     said = _SPEAK[name](speaker)
+    if "confidence" in ask.wanted and "answer" in said.claims:
+        said.values.setdefault("confidence", f"{said.claims['answer'].probability:.2f}")
     return Said({"reasoning": said.values.get("reason", "I looked at what I was given."), **said.values}, said.claims)
 
 
@@ -59,7 +61,7 @@ def _role(ask: Ask, inputs: frozenset[str]) -> str | None:
         return stance_on_document(ask)
     if ask.wanted == {"argument"} and not {"queries", "documents"} <= inputs:
         return None
-    if ask.wanted == {"answer", "reason"}:
+    if ask.wanted - {"confidence"} == {"answer", "reason"}:
         return _ANSWERERS.get(inputs)
     return _ROLES.get(ask.wanted)
 

@@ -61,6 +61,10 @@ class Calibrator(BaseModel):
         """16 hex digits that tell what it does; what it was fitted on does not matter."""
         return hashlib.sha256(self.model_dump_json(exclude={"fitted_on"}).encode()).hexdigest()[:16]
 
+    def __call__(self, confidence: Confidence) -> Confidence:
+        """The calibrated confidence, as programs ask for it (`AlignVqa.use_calibrators`). Raises as `calibrated`."""
+        return calibrated(self, confidence)
+
     def check_source(self, source: str | None, whose: str) -> None:
         """Raises `InputError` if `source` is not the one that this was fitted on; `whose` says where it was found."""
         if (source or UNNAMED) != self.source:

@@ -8,11 +8,15 @@ import pytest
 
 import signatures
 from demur.simulated import simulated_lm, text_law
+from demur.simulated.knowledge import learn
 from demur.simulated.noise import shifted
 from demur.simulated.parse import Ask, Demonstration, Values
 from demur.simulated.text import answer_text
 from demur.simulated.text_traits import TEXT_BY_NAME
 from evals.benchmarks.base import Case
+from evals.benchmarks.facts import Facts
+from programs import make_program
+from programs.retrieval import in_memory
 from signatures import (
     AnswerFromDocuments,
     AnswerFromMemory,
@@ -265,3 +269,20 @@ def test_a_seed_names_its_answers_and_a_sample_has_luck_of_its_own() -> None:
     assert first == answers(0) and first[:15] == first[15:] and first != answers(1)
     warm = answers(0, temperature=1.0)
     assert warm[:15] == first[:15] and warm[15:] != warm[:15]
+
+
+def test_a_reader_that_is_asked_how_sure_it_is_says_so():
+    facts = Facts()
+    cases = facts.load(limit=12)
+    learn(cases)
+    program = make_program("drag", {"adaptive": "confidence", "threshold": 0.0, "confidence": "verbalised"})
+    program.use_retriever(in_memory(facts.passages()))
+    with dspy.context(lm=simulated_lm()):
+        results = [program(question=case.question) for case in cases]
+    assert {result.outcome for result in results} == {"confident"}
+    assert all(0 < result.confidence < 1 for result in results)
+    right = sum(
+        facts.correct(case.record(status="ok", answer=result.answer))
+        for case, result in zip(cases, results, strict=True)
+    )
+    assert right >= 6
