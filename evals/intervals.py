@@ -4,9 +4,10 @@ Cases that share a picture or a document are not independent, so whole groups ar
 *Bootstrap Methods and their Application*, section 3.8). With few groups the percentiles of a bootstrap lie too close
 together (of 5 groups, 95 % intervals hold the truth in some 80 %): below `FEW_GROUPS` each group is left out once
 instead, and the spread of what that gives is widened by Student's t (the jackknife; Efron & Tibshirani 1993, *An
-Introduction to the Bootstrap*, chapter 11). An interval without width would claim certainty and is none. A metric that is a function of sums over cases (accuracy,
-precision, F1, calls per question) is resampled by one matrix product: how often each group was drawn, times the sums
-of each group.
+Introduction to the Bootstrap*, chapter 11). An interval without width would claim certainty and is none.
+
+A metric that is a function of sums over cases (accuracy, precision, F1, calls per question) is resampled by one matrix
+product: how often each group was drawn, times the sums of each group.
 """
 
 from __future__ import annotations

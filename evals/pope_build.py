@@ -131,9 +131,9 @@ def build_pope(
     chosen = usable = [entry for entry in enough if kinds - len(entry.objects) >= pairs]
     if not usable:
         raise InputError(
-            f"{annotations}: each picture with enough objects shows so many of the {kinds} kinds that fewer than {pairs} "
-            f"absent ones are left to ask for; lower --questions (`questions_per_image`, now {questions_per_image}) or "
-            "use annotations with more kinds of objects"
+            f"{annotations}: each picture with enough objects shows so many of the {kinds} kinds that fewer than "
+            f"{pairs} absent ones are left to ask for; lower --questions (`questions_per_image`, now "
+            f"{questions_per_image}) or use annotations with more kinds of objects"
         )
     if limit is not None:
         kept = set(_draw([entry.image for entry in usable], limit, seed, "images"))

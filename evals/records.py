@@ -19,6 +19,8 @@ class DocumentUse(BaseModel):
     title: str
     kept: bool
     """Whether the answer was made from it: the debate about it, if there was one, did not drop it."""
+    ruling: str = "not debated"
+    """How that was decided: `consensus` or `judge` of a debate, `no ruling` if it failed, or `not debated`."""
     corruption: str | None = None
     """The error that was planted in it, as `stale`; None where none was."""
 

@@ -279,6 +279,7 @@ def _documents(prediction: dspy.Prediction) -> list[DocumentUse] | None:
             id=document.passage.id,
             title=document.passage.title,
             kept=document.kept,
+            ruling=document.ruling,
             corruption=document.passage.metadata.get("corruption"),
         )
         for document in used

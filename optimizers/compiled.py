@@ -12,13 +12,14 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import dspy
 from pydantic import TypeAdapter, ValidationError
 
 from evals.run import write_json
 from programs import DebateProgram, InputError, make_program
+from programs.nearest import set_nearest
 from programs.predictors import signature_of
 from programs.state import FORMAT, PredictorState, ProgramState, field_types, state_of
 
@@ -47,7 +48,7 @@ def load_program(folder: Path, program: DebateProgram | None = None) -> DebatePr
     Raises:
         InputError: if the folder holds no compiled program, was made by a newer format, or does not fit the program
             it names: a role or field that is missing, extra or renamed is named, and so is a picture that is not
-            there or was changed.
+            there or was changed, and a role whose prompt is not the one that was saved.
     """
     path = folder / "program.json"
     try:
@@ -60,11 +61,17 @@ def load_program(folder: Path, program: DebateProgram | None = None) -> DebatePr
         raise InputError(f"{path}: {where or 'file'}: {problem['msg']}; it is not what `compile` writes") from error
     if state.format != FORMAT:
         raise InputError(f"{path}: format {state.format} is not known to this version, which writes {FORMAT}")
+    if isinstance(state.arguments.get("imitation"), str):
+        raise InputError(f"{path}: arguments.imitation names a file; a compiled folder holds the library itself")
     program = program or make_program(state.program, state.arguments)
     predictors = dict(program.named_predictors())
     _same(f"{path}: the roles of {state.program}", dict.fromkeys(predictors, ""), dict.fromkeys(state.predictors, ""))
+    if unknown := sorted(set(state.nearest) - set(predictors)):
+        raise InputError(f"{path}: nearest names roles that {state.program} does not have: {', '.join(unknown)}")
+    _intact(state, str(path), "the program's name, its arguments, or the order of its roles")
     for name, predictor in predictors.items():
         _restore(predictor, state.predictors[name], f"{path}: {name}", folder)
+        set_nearest(predictor, state.nearest.get(name))
     return program
 
 
@@ -72,12 +79,26 @@ def _restore(predictor: dspy.Predict, state: PredictorState, where: str, folder:
     signature = signature_of(predictor)
     _same(f"{where}: the inputs", field_types(signature.input_fields), state.inputs)
     _same(f"{where}: the outputs", field_types(signature.output_fields), state.outputs)
+    fields = dict.fromkeys(signature.fields, "")
+    _same(f"{where}: the descriptions", fields, dict.fromkeys(state.descriptions, ""))
+    _same(f"{where}: the prefixes", fields, dict.fromkeys(state.prefixes, ""))
     signature = signature.with_instructions(state.instructions)
     for name in signature.fields:
         texts: dict[str, Any] = {"desc": state.descriptions[name], "prefix": state.prefixes[name]}
         signature = signature.with_updated_fields(name, **texts)
     predictor.signature = signature
     predictor.demos = [_load_demo(demo, signature, where, folder) for demo in state.demos]
+    _intact(state, where, "its instructions, fields or demonstrations")
+
+
+def _intact(state: ProgramState | PredictorState, where: str, parts: str) -> None:
+    """Raise `InputError` if the state is not the one that was saved."""
+    if state.fingerprint != (expected := state.expected_fingerprint()):
+        raise InputError(
+            f"{where}: {parts} were changed after they were saved: the fingerprint is "
+            f"{state.fingerprint or 'missing'}, and {expected} would fit. To change a prompt, load the folder, set the "
+            "predictor's `signature` or `demos`, and save it again"
+        )
 
 
 def _load_demo(demo: Mapping[str, Any], signature: type[dspy.Signature], where: str, folder: Path) -> dspy.Example:
@@ -86,6 +107,9 @@ def _load_demo(demo: Mapping[str, Any], signature: type[dspy.Signature], where: 
         if name not in signature.fields:
             raise InputError(f"{where}: a demonstration has the field {name!r}, which the role does not have")
         if isinstance(value, dict) and set(value) == {"$image"}:
+            annotation = signature.fields[name].annotation
+            if dspy.Image not in (annotation, *get_args(annotation)):
+                raise InputError(f"{where}: a demonstration's {name} is a picture, which the field does not take")
             values[name] = _load_image(value["$image"], where, folder)
             continue
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from evals.evaluate import Evaluation
 from evals.paired import Comparison
 from evals.run import write_json
 from optimizers.export import export_markdown
@@ -62,6 +63,36 @@ class Gain(BaseModel):
         )
 
 
+class Measured(BaseModel):
+    """What the program scores on one part of the data, before and after."""
+
+    model_config = ConfigDict(frozen=True)
+
+    before: dict[str, float | None]
+    after: dict[str, float | None]
+    before_intervals: dict[str, tuple[float, float]]
+    """95 % intervals of the metrics that have one."""
+    after_intervals: dict[str, tuple[float, float]]
+    gain: Gain
+
+    @classmethod
+    def of(cls, before: Evaluation, after: Evaluation, gain: Gain) -> Measured:
+        return cls(
+            before=before.score.metrics,
+            after=after.score.metrics,
+            before_intervals=_bounds(before),
+            after_intervals=_bounds(after),
+            gain=gain,
+        )
+
+
+def _bounds(evaluation: Evaluation) -> dict[str, tuple[float, float]]:
+    return {name: (found.low, found.high) for name, found in evaluation.intervals.items() if found is not None}
+
+
+Control = Literal["labels", "feedback"]
+
+
 class CompileReport(BaseModel):
     """`compile.json`: where a compiled program comes from. Written when a compile starts, completed when it ends."""
 
@@ -78,6 +109,13 @@ class CompileReport(BaseModel):
     train: dict[str, Any]
     """Number of cases, and the hash over their ids and contents."""
     validation: dict[str, Any]
+    test: dict[str, Any] | None = None
+    """The same of the held-out part, which neither tuning nor choosing saw; None where none was given."""
+    metric: str | None = None
+    """What was optimised; None for right answers."""
+    control: Control | None = None
+    """`labels`: the training labels were dealt out anew, so that nothing could be learnt; `feedback`: the roles were
+    told what the truth of other cases made of their turns. No program to be used."""
     simulated: bool
     versions: dict[str, str]
     before: dict[str, float | None] | None = None
@@ -90,6 +128,8 @@ class CompileReport(BaseModel):
     """What tuning cost before, if it was stopped and begun again."""
     total: Usage | None = None
     """What all of it cost, the two validation runs included; None while the compile is under way."""
+    measured: dict[str, Measured] = {}
+    """Part of the data (`train` if it was measured, `validation`, `test` if there is one) → scores with intervals."""
     trained_on: TrainingData = TrainingData()
     """With what the program that was compiled had been tuned on before."""
 
@@ -108,7 +148,7 @@ class CompileReport(BaseModel):
 
     def differences(self, other: CompileReport) -> list[str]:
         """In what the other is another compile, a line each; results and versions are not compared."""
-        left_out = {"before", "after", "gain", "usage", "stopped_usage", "total", "trained_on", "versions"}
+        left_out = {"before", "after", "gain", "measured", "usage", "stopped_usage", "total", "trained_on", "versions"}
         ours, theirs = self.model_dump(exclude=left_out), other.model_dump(exclude=left_out)
         return [f"{name}: {ours[name]!r} there, {theirs[name]!r} now" for name in ours if ours[name] != theirs[name]]
 
@@ -123,22 +163,33 @@ def write_report(folder: Path, report: CompileReport, before: DebateProgram, aft
 
 
 def summary(report: CompileReport) -> str:
-    """What was gained and what it cost, in two lines; without what a compile under way does not know yet."""
+    """What was gained on each part and what it cost, a line each; nothing of what is not known yet."""
     lines = []
     if report.gain is not None:
         lines.append(f"after against before: {report.gain.line}")
+    for part, measured in report.measured.items():
+        if part != "validation":
+            lines.append(f"on the {_PARTS[part]}: {measured.gain.line}")
+    if report.control is not None:
+        lines.append(f"a control: {_CONTROLS[report.control]}; do not use it")
     if report.total is not None:
         tuning = cost_line(report.spent_on_tuning)
         lines.append(f"cost: {cost_line(report.total)} in all, of which tuning took {tuning}")
     return "\n".join(lines)
 
 
+_PARTS = {"train": "training cases, which were tuned on", "test": "held-out test cases"}
+
+
+_CONTROLS: dict[Control, str] = {
+    "labels": "the training labels were shuffled, so that any gain is noise or a leak",
+    "feedback": "the feedback was that on other cases, so that what is gained is gained without it",
+}
+
+
 def cost_line(usage: Usage) -> str:
     """Calls, tokens and dollars for a person."""
-    if usage.prompt_tokens is None or usage.completion_tokens is None:
-        tokens = "tokens not known"
-    else:
-        tokens = f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"
+    tokens = "tokens not known" if usage.tokens is None else f"{usage.tokens:,} tokens"
     dollars = "dollars not known" if usage.cost_usd is None else f"${usage.cost_usd:,.4f}"
     return f"{usage.calls:,} calls, {tokens}, {dollars}"
 

@@ -26,11 +26,13 @@ def split_by_group(cases: Sequence[Case], share: float, seed: int) -> tuple[list
     return [case for case in cases if case.group in chosen], [case for case in cases if case.group not in chosen]
 
 
-def check_disjoint(train: Sequence[Case], val: Sequence[Case]) -> None:
+def check_disjoint(
+    train: Sequence[Case], val: Sequence[Case], name: str = "validation", other: str = "training"
+) -> None:
     """Raise `InputError` if a picture is in both parts."""
     shared = sorted({case.group for case in train} & {case.group for case in val})
     if shared:
         raise InputError(
-            f"{len(shared)} pictures are in the training data and in the validation data (first: {shared[0]}); "
+            f"{len(shared)} pictures are in the {other} data and in the {name} data (first: {shared[0]}); "
             "a score on pictures that were tuned on means nothing"
         )

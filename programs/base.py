@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextvars import ContextVar
 from typing import Any, Literal, TypeVar, get_args
 
@@ -24,6 +24,7 @@ from programs.calls import CallFailed, call
 from programs.compiling import Compiling
 from programs.errors import InputError
 from programs.images import image_hash
+from programs.nearest import nearest_demos
 from programs.predictors import role_of, signature_of
 from programs.recording import TurnKey, current_session, input_hash
 from programs.transcript import Transcript, Turn, TurnFailed
@@ -120,7 +121,7 @@ class DebateProgram(dspy.Module):
         async def speak(turn: Turn) -> Turn:
             return await self._speak(turn, predictor, told, sample, logprobs)
 
-        return await self._perform(blank, speak, signature.output_fields, traced=(predictor, told))
+        return await self._perform(blank, speak, signature.output_fields, traced=(predictor, told), pictures=pictures)
 
     async def _perform(
         self,
@@ -129,12 +130,14 @@ class DebateProgram(dspy.Module):
         fields: Mapping[str, FieldInfo],
         *,
         traced: tuple[dspy.Predict, dict[str, Any]] | None = None,
+        pictures: Collection[str] = (),
     ) -> Turn:
         """Play the turn from the recording, or let it be spoken; keep it either way.
 
         Args:
             fields: the turn's output fields, whose types a recorded output is read with.
             traced: what DSPy's trace is told of it; nothing if None.
+            pictures: the input fields that hold pictures.
         """
         performance = _performance.get()
         if performance is None:
@@ -145,7 +148,9 @@ class DebateProgram(dspy.Module):
         session = current_session()
         if session is not None:
             key = TurnKey(session.case_id, blank.branch, blank.role, blank.stage, blank.round)
-            recorded, attempt = session.find(key, blank.input_hash or "")
+            recorded, attempt = session.find(
+                key, blank.input_hash or "", {name: blank.inputs.get(name) for name in pictures}
+            )
             if recorded is not None:
                 turn = recorded.model_copy(update={"replayed": True, "order": place})
                 if turn.output is not None:
@@ -181,8 +186,9 @@ class DebateProgram(dspy.Module):
             # A small model may be able to follow one format only; it then brings its adapter (`demur.local`).
             adapter = dspy.settings.adapter or getattr(lm, "adapter", None) or TurnAdapter()
             with dspy.context(adapter=adapter, trace=[] if tracing else None, disable_history=False):
+                shown = told | nearest_demos(predictor, told)
                 prediction, attempts = await call(
-                    predictor, lm, told, config, keep_history=keep_history, before_request=_before_request
+                    predictor, lm, shown, config, keep_history=keep_history, before_request=_before_request
                 )
         except CallFailed as failed:
             if "logprobs" in config and "logprob" in failed.failure.reason:

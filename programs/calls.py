@@ -88,7 +88,9 @@ async def call(
         entries: list[dict[str, Any]] = []
         started = time.perf_counter()
         try:
-            prediction = await predictor.acall(lm=_observed(lm, entries, keep_history, before_request), config=dict(config), **inputs)
+            prediction = await predictor.acall(
+                lm=_observed(lm, entries, keep_history, before_request), config=dict(config), **inputs
+            )
         except DemurError as stop:
             attempts += _attempts(lm, entries, time.perf_counter() - started)
             if not attempts:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from programs.errors import RecordingError
@@ -100,8 +101,13 @@ class Session:
     """`on_turn` is told of replayed turns too."""
     _asked_again: bool = field(default=False, init=False)
 
-    def find(self, key: TurnKey, told: str) -> tuple[Turn | None, int]:
+    def find(
+        self, key: TurnKey, told: str, pictures: Mapping[str, Any] = MappingProxyType({})
+    ) -> tuple[Turn | None, int]:
         """The turn to replay, if there is one, and else the number of the attempt that is to be made.
+
+        A turn that was shown other `pictures` (input field → reference) is asked for again, unless all is replayed:
+        the picture of the case was changed in between.
 
         Raises:
             RecordingError: if the role had been told something else, and not because an earlier turn of this case was
@@ -114,7 +120,8 @@ class Session:
             if not self._asked_again:
                 raise
             return None, self.recording.attempts(key)
-        asked_again = turn is not None and turn.failure is not None and (self.ask_again or turn.failure.fatal)
+        failed = turn is not None and turn.failure is not None and (self.ask_again or turn.failure.fatal)
+        asked_again = failed or (turn is not None and any(turn.inputs.get(name) != pictures[name] for name in pictures))
         if turn is not None and (self.replay_only or not asked_again):
             self._asked_again = self._asked_again or (turn.attempt > 0 and not self.replay_only)
             return turn, turn.attempt

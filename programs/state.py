@@ -13,11 +13,12 @@ from typing import Any
 
 import dspy
 from dspy.adapters.utils import get_annotation_name
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from programs.base import DebateProgram
 from programs.catalogue import name_of
 from programs.images import image_bytes
+from programs.nearest import nearest_of
 from programs.predictors import signature_of
 
 FORMAT = 1
@@ -35,6 +36,12 @@ class PredictorState(BaseModel):
     descriptions: dict[str, str]
     prefixes: dict[str, str]
     demos: list[dict[str, Any]]
+    fingerprint: str = ""
+    """Of everything above: who changes it by hand, or damages it, is told so when it is loaded."""
+
+    def expected_fingerprint(self) -> str:
+        """The fingerprint that fits what is there, 16 hex digits."""
+        return _digest(self.model_dump(exclude={"fingerprint"}))
 
 
 class ProgramState(BaseModel):
@@ -49,31 +56,50 @@ class ProgramState(BaseModel):
     models: dict[str, str] = {}
     """Predictor → the model that it had a model of its own for; for information."""
     versions: dict[str, str]
+    nearest: dict[str, PositiveInt] = {}
+    """Predictor → how many of its demonstrations a request shows, where it chooses them (`programs.nearest`)."""
+    fingerprint: str = ""
+    """Of the program's name, its arguments, the names of its predictors, and `nearest`."""
+
+    def expected_fingerprint(self) -> str:
+        """The fingerprint that fits what is there, 16 hex digits."""
+        return _digest([self.program, self.arguments, list(self.predictors), self.nearest])
 
 
 def state_of(program: DebateProgram, images: dict[str, bytes] | None = None) -> ProgramState:
     """The state of `program`; the pictures of its demonstrations are put into `images` by their reference."""
     found: dict[str, bytes] = {} if images is None else images
     predictors = dict(program.named_predictors())
-    return ProgramState(
+    state = ProgramState(
         program=name_of(program),
         arguments={name: _plain(value) for name, value in program.arguments.items()},
         predictors={name: _predictor_state(predictor, found) for name, predictor in predictors.items()},
         models={name: predictor.lm.model for name, predictor in predictors.items() if predictor.lm is not None},
         versions={"demur": version("demur"), "dspy": dspy.__version__},
+        nearest={
+            name: number for name, predictor in predictors.items() if (number := nearest_of(predictor)) is not None
+        },
     )
+    return state.model_copy(update={"fingerprint": state.expected_fingerprint()})
 
 
 def state_hash(program: DebateProgram) -> str:
     """16 hex digits that identify the program's structure, prompts and demonstrations."""
-    state = state_of(program).model_dump(exclude={"versions", "models"})
-    return hashlib.sha256(json.dumps(state, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+    left_out = {"versions": True, "models": True, "fingerprint": True, "predictors": {"__all__": {"fingerprint"}}}
+    state = state_of(program).model_dump(exclude=left_out)
+    if not state["nearest"]:
+        del state["nearest"]  # so that hashes from before there was any stay the same
+    return _digest(state)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def _predictor_state(predictor: dspy.Predict, images: dict[str, bytes]) -> PredictorState:
     signature = signature_of(predictor)
     extra: dict[str, Any] = {name: field.json_schema_extra for name, field in signature.fields.items()}
-    return PredictorState(
+    state = PredictorState(
         instructions=signature.instructions,
         inputs=field_types(signature.input_fields),
         outputs=field_types(signature.output_fields),
@@ -84,6 +110,7 @@ def _predictor_state(predictor: dspy.Predict, images: dict[str, bytes]) -> Predi
             for demo in predictor.demos
         ],
     )
+    return state.model_copy(update={"fingerprint": state.expected_fingerprint()})
 
 
 def _store(value: Any, images: dict[str, bytes]) -> Any:

@@ -40,9 +40,14 @@ def compile(
     test: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="Held-out data that is only measured, at the end.")
     ] = None,
+    test_limit: Annotated[int | None, typer.Option(min=2, help="Cases of --test; default: as --limit.")] = None,
     measure_train: Annotated[bool, typer.Option("--measure-train", help="Measure the training data, too.")] = False,
     control: Annotated[
-        bool, typer.Option("--shuffle-labels", help="A control: shuffle the training labels, so that nothing is learnt.")
+        bool,
+        typer.Option("--shuffle-labels", help="A control: shuffle the training labels, so that nothing is learnt."),
+    ] = False,
+    strange_feedback: Annotated[
+        bool, typer.Option("--shuffle-feedback", help="A control: tell roles what other cases' truth makes of them.")
     ] = False,
     data: o.Data = None,
     images: o.Images = None,
@@ -78,6 +83,8 @@ def compile(
     as_json: o.AsJson = False,
 ) -> None:
     """Tune PROGRAM on a benchmark, measure it before and after, and write the compiled program."""
+    if control and strange_feedback:
+        raise InputError("--shuffle-labels and --shuffle-feedback are two controls; give one of them")
     debate = build_program(
         program,
         set_ or (),
@@ -86,7 +93,7 @@ def compile(
         options={"top_k": top_k, "confidence": confidence, "questions": questions_of(benchmark)},
     )
     found, train_cases, val_cases = _parts(benchmark, train or data or [], val or [], images, limit, seed)
-    test_cases = load_cases(benchmark, test, images=images, limit=limit, seed=seed)[1] if test else []
+    test_cases = load_cases(benchmark, test, images=images, limit=test_limit or limit, seed=seed)[1] if test else []
     SearchOptions(corpus, tuple(index or ())).given_to(debate, found, seed, simulated=model == "simulated")
     models = ModelOptions(
         model=model,
@@ -132,7 +139,7 @@ def compile(
                 teacher=models.lm(teacher_model) if teacher_model else None,
                 test=test_cases,
                 measure_train=measure_train,
-                control="labels" if control else None,
+                control="labels" if control else "feedback" if strange_feedback else None,
                 budget=Budget(calls=budget_calls, usd=budget_usd),
                 tuned_before=tuned_before,
                 on_case=on_case,
@@ -154,7 +161,8 @@ def compile(
     if done.report.simulated:
         out.print(SIMULATED, style="yellow")
     print_table(evaluation_table([("before", done.before), ("after", done.after)], found.headline))
-    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on")
+    held_out = f", {len(test_cases)} held out" if test_cases else ""
+    out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on{held_out}")
     out.print(summary(done.report), markup=False)
     out.print(f"compiled: {path}", markup=False)
 

@@ -40,7 +40,7 @@ def train_specialist_command(
     device: Annotated[str, typer.Option(metavar="D", help="auto, cpu or cuda.")] = "auto",
     as_json: o.AsJson = False,
 ) -> None:
-    """Fine-tune a specialist (LoRA) with a loss for calibrated answers; the same command continues a stopped training."""
+    """Fine-tune a specialist with a loss for calibrated answers (LoRA); the same command continues a stopped one."""
     given: dict[str, Any] = {
         "loss": loss,
         "lam": lam,

@@ -127,10 +127,10 @@ class ModelTable(_Table):
     model: str
     label: Label = ""
     api_base: str | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-    timeout_s: float = 120.0
-    retries: int = 3
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    max_tokens: int | None = Field(default=None, ge=1)
+    timeout_s: float = Field(default=120.0, ge=0.1, allow_inf_nan=False)
+    retries: int = Field(default=3, ge=0)
     price: str | None = None
     for_roles_only: bool = False
 
@@ -173,7 +173,9 @@ class ExperimentTables(_Table):
     scoring: Scoring = "strict"
     concurrency: int = Field(default=16, ge=1)
     limit: int | None = Field(default=None, ge=1)
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(_each_once)] = [0]
+    seeds: Annotated[
+        list[Annotated[int, Field(ge=0, le=2**32 - 1)]], Field(min_length=1), AfterValidator(_each_once)
+    ] = [0]
     baseline: str | None = None
     budget: BudgetTable = BudgetTable()
     benchmark: list[BenchmarkTable] = Field(min_length=1)

@@ -66,7 +66,7 @@ def as_csv(table: ExperimentTable) -> str:
         "failed",
     ]
     ranged = [column for name in metrics for column in (name, f"{name}_low", f"{name}_high")]
-    ends = ["difference", "p_value", "p_holm", "scoring", "simulated", "best"]
+    ends = ["difference", "difference_low", "difference_high", "p_value", "p_holm", "scoring", "simulated", "best"]
     file = io.StringIO()
     writer = csv.DictWriter(file, [*words, *ranged, *COSTS, *ends], lineterminator="\n")
     writer.writeheader()
@@ -85,6 +85,8 @@ def as_csv(table: ExperimentTable) -> str:
                 "cases": row.cases,
                 "failed": row.failed,
                 "difference": against and against.difference,
+                "difference_low": against and against.interval and against.interval.low,
+                "difference_high": against and against.interval and against.interval.high,
                 "p_value": against and against.p_value,
                 "p_holm": against and against.p_holm,
                 "scoring": table.scoring,
@@ -151,7 +153,12 @@ def _row(row: Row, block: Block) -> dict[str, Any]:
         "costs": {name: _number(number) for name, number in row.costs.items()},
         "best": [name for name in block.headline if name in row.best],
         "against_baseline": against
-        and {"difference": against.difference, "p_value": against.p_value, "p_holm": against.p_holm},
+        and {
+            "difference": against.difference,
+            "interval": against.interval and [against.interval.low, against.interval.high],
+            "p_value": against.p_value,
+            "p_holm": against.p_holm,
+        },
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from demur.console import SIMULATED
 from demur.experiment.over_seeds import SeedMean
-from demur.experiment.table import COSTS, Block, ExperimentTable, Row
+from demur.experiment.table import COSTS, Against, Block, ExperimentTable, Row
 from demur.report.display import NOTHING, is_percent, money, p_value, points, title_of
 
 MOST_NAMED = 10
@@ -124,8 +124,14 @@ def _numbers(row: Row, block: Block, with_baseline: bool) -> list[Text]:
     found += [Text(_cost(name, row.costs[name].mean)) for name in COSTS]
     if with_baseline:
         against = row.against
-        found += [Text(points(against.difference)), Text(p_value(against.p_holm))] if against else [Text(""), Text("")]
+        found += [_difference(against), Text(p_value(against.p_holm))] if against else [Text(""), Text("")]
     return found
+
+
+def _difference(against: Against) -> Text:
+    between = against.interval
+    ends = f"{points(between.low)} to {points(between.high)}" if between else ""
+    return Text(points(against.difference), ends)
 
 
 def _metric(name: str, number: SeedMean, digits: int, best: bool) -> Text:

@@ -13,7 +13,9 @@ from typing import Any
 from demur.experiment.over_seeds import SeedMean, mean_of, metrics_over_seeds
 from demur.experiment.parts import Method, Questions
 from demur.experiment.plan import Cell, Plan
-from evals.metric_intervals import cost_parts
+from demur.report.display import is_percent
+from evals.intervals import Interval, cluster_bootstrap
+from evals.metric_intervals import costs_per_question
 from evals.records import Record
 from evals.run import Run
 from evals.score import Scoring
@@ -22,7 +24,6 @@ from evals.significance import holm, sign_flip_test
 COSTS = ("calls", "tokens", "cost_usd")
 """Per question."""
 
-_LOWER_IS_BETTER = frozenset({"ece", "ace", "mce", "adaptive_ece", "brier", "nll", "aurc", "log_loss"})
 _NEITHER_IS_BETTER = frozenset({"yes_ratio", "answered"})
 _SAME = 1e-9
 """Means over seeds differ in the last digits by the order of summing; ties must stay ties."""
@@ -34,6 +35,8 @@ class Against:
 
     difference: float | None
     """Of the accuracy, row minus baseline."""
+    interval: Interval | None
+    """Of the difference, by whole pictures with all their seeds."""
     p_value: float | None
     """Paired, two-sided, by sign flips of pictures; all seeds together."""
     p_holm: float | None
@@ -154,7 +157,7 @@ def _row(
 ) -> Row:
     everything = [record for own in records.values() for record in own]
     called = any(record.usage.calls or record.usage.cache_hits for record in everything)
-    costs = {seed: _costs(own if called else ()) for seed, own in records.items()}
+    costs = {seed: costs_per_question(own if called else ()) for seed, own in records.items()}
     return Row(
         method=method,
         folders=tuple(cell.folder.relative_to(plan.out).as_posix() for cell in cells),
@@ -165,12 +168,6 @@ def _row(
         metrics=metrics_over_seeds(records, questions.benchmark, plan.scoring),
         costs={name: mean_of({seed: own[name] for seed, own in costs.items()}) for name in COSTS},
     )
-
-
-def _costs(records: Sequence[Record]) -> dict[str, float | None]:
-    """Costs per question; None where they are not known, as of a recording that does not say."""
-    parts = cost_parts(records)
-    return {name: None if (part := parts[name]) is None else part.value for name in COSTS}
 
 
 def _compared(drafts: Sequence[tuple[Row, Judged]], baseline: str | None) -> list[Row]:
@@ -203,7 +200,10 @@ def _against(a: Judged, b: Judged) -> Against:
             gains.append(float(other) - float(right))
             groups.append(group)
     test = sign_flip_test(gains, groups)
-    return Against(sum(gains) / len(gains) if gains else None, test and test.p_value, None)
+    if not gains:
+        return Against(None, None, None, None)
+    interval = cluster_bootstrap([[gain, 1.0] for gain in gains], groups)
+    return Against(sum(gains) / len(gains), interval, test and test.p_value, None)
 
 
 def _marked(rows: Sequence[Row], headline: Sequence[str]) -> list[Row]:
@@ -212,7 +212,7 @@ def _marked(rows: Sequence[Row], headline: Sequence[str]) -> list[Row]:
     for name in headline:
         means = [mean for row in rows if (mean := row.metrics[name].mean) is not None] if len(rows) > 1 else []
         if means and name not in _NEITHER_IS_BETTER:
-            best[name] = min(means) if name in _LOWER_IS_BETTER else max(means)
+            best[name] = max(means) if is_percent(name) else min(means)  # decimals are errors and losses
     return [
         replace(
             row,

@@ -26,7 +26,14 @@ from demur.report.summary import RunSummary
 from evals.paired import Comparison
 from evals.score import Scoring
 
-_SCRIPTS = ("viewer_source.js", "viewer_text.js", "viewer_list.js", "viewer_documents.js", "viewer_debate.js", "viewer.js")
+_SCRIPTS = (
+    "viewer_source.js",
+    "viewer_text.js",
+    "viewer_list.js",
+    "viewer_documents.js",
+    "viewer_debate.js",
+    "viewer.js",
+)
 _FILES = files("demur.report")
 
 

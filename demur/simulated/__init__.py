@@ -2,9 +2,9 @@
 
 It is a test bench and never evidence for a method. It answers the roles of `signatures` and the prompt writers of
 DSPy's optimizers, in any adapter's format, and makes known mistakes at known rates, so that programs, evaluations
-and optimizers can be tried and tested. The law below is fixed by fiat, before anything is tuned on it: it makes
-every mechanism that a debate or an optimizer may use have an effect that can be found. It was not measured on any
-model, and no report may present a number that comes from it as anything but "simulated".
+and optimizers can be tried and tested. The law below is fixed by fiat, before any prompt is tuned on it: it makes
+every mechanism that a debate or an optimizer may use have an effect that can be found, and the numbers of the later
+parts were chosen by looking at such effects. It was not measured on any model, and no report may present a number that comes from it as anything but "simulated".
 
 The truth. The model knows the pictures of generated scenes (`evals.scenes`) from a text chunk of the PNG file. It
 refuses every other picture, and a visual role without one. It knows the object that is asked about from the words
@@ -173,6 +173,52 @@ memory, linking, reading, credulity, invention, keeps bad, drops good, search (m
 - defer: persuasion +0.7
 - keep all: keeps bad +0.9
 - drop all: drops good +1.2, keeps bad -0.4
+
+Confidence about pictures, and AlignVQA
+---------------------------------------
+
+First answers. A strategy shifts the error of first sight. The log-odds of a confidence are those of being right, over a
+temperature, plus an offset and a normal noise of 0.3, so that confidences are too extreme and too high; whoever undoes
+both has calibrated ones. Shift, temperature and offset are
+
+- openly: 0.00, 0.40 and 1.3
+- step by step: -0.10, 0.35 and 1.4
+- self-ask: -0.20, 0.45 and 1.2
+- search: 0.00, 0.40 and 1.2
+- background: 0.00, 0.30 and 1.4
+
+and 0.45 and 1.2 for the yes or no of the visual role (asked for its confidence, or for the probabilities of its
+tokens). What a speaker knows of being right is the kind of the case, and 0.25 of the variance of its own chance; of the
+half that all share nobody knows anything, so that agreement tells something that confidence does not. Each strategy has
+its own luck, and personas do nothing in these roles. Advice, demonstrations and samples count as above.
+
+Documents shift the error by -0.2 if one names the object, else by +0.4. A query asks for the object with 0.85 and a
+background passage names it with 0.75.
+
+Merging is never wrong: golden answers are the same, and of the others those whose words stand in each other, unless
+only one is negated.
+
+Arguments. One for a right stance goes into detail with 0.80, one for a wrong stance with 0.55. A check finds it fully
+borne out, or at least partly, with these probabilities, which documents and advice shift as they shift errors,
+towards the truth where they help:
+
+- right, in detail: 0.60, 0.88
+- right, vague: 0.30, 0.70
+- wrong, in detail: 0.30, 0.65
+- wrong, vague: 0.15, 0.45
+
+Revising. Somebody goes over to the opposing stance with 0.75, 0.50, 0.25, 0.10 and 0.04 if the own argument is borne
+out better by -2, -1, 0, 1 and 2 degrees (no, partly, fully; what was not checked or is not there is partly borne
+out), shifted by 0.3 towards the stance that is right (more with helpful advice), by 1.0 for the difference of the
+shares and by 1.5 for that of the mean confidences. Whom nobody opposes changes a right answer with 0.02 and a wrong
+one with 0.08. The log-odds of a revised confidence are 1.2 of those of the mean confidence in the stance that is held
+now (no more than 0.88 and no less than 0.12 is believed), 2.0 for each unit of its share above one half, 1.0 for each
+degree by which its argument is borne out better, -0.4, and a normal noise of 0.2. So an opposing argument that is
+borne out makes less sure, agreement surer, and deliberation is the better calibrated the better the confidences are
+that it is shown.
+
+In the same roles, a question about a text and without a picture is answered, with a confidence, as from memory (with
+`search`, from the documents), by the law for texts; arguments and revisions follow the law above.
 """
 
 from demur.simulated.engine import AsyncSimulatedEngine, SimulatedEngine, simulated_lm

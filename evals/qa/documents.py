@@ -22,6 +22,8 @@ Ratio = tuple[float, float]
 """What a case adds above and below the line of a metric."""
 
 LEFT_OUT: Ratio = (0.0, 0.0)
+RULED, NOT_DEBATED = ("consensus", "judge"), "not debated"
+"""How a debate about a document ended with a ruling, and what stands where there was none."""
 CRITIC = ("critic_keep_precision", "critic_keep_recall", "critic_drop_precision", "critic_drop_recall")
 
 
@@ -35,11 +37,14 @@ def document_parts(records: Sequence[Record], distractors: Distractors = "left o
       documents kept.
     - `critic_keep_precision`, `critic_keep_recall`, `critic_drop_precision`, `critic_drop_recall`, if a document of any
       case has a planted error. One with an error should be dropped; one without that supports the answer should be
-      kept; `distractors` says what should happen to the rest.
+      kept; `distractors` says what should happen to the rest. Only documents count that a debate ruled on.
+    - `critic_no_ruling`, if documents were debated: of these, the share whose debate failed, so that they stayed.
     """
     if all(record.documents is None for record in records):
         return {}
     parts = {"no_documents": _parts([_without_documents(record) for record in records], share=True)}
+    if any(document.ruling != NOT_DEBATED for record in records for document in record.documents or ()):
+        parts["critic_no_ruling"] = _parts([_no_ruling(record) for record in records])
     if all(_supporting(record) is None for record in records):
         return parts
     parts["retrieval_recall"] = _parts([_recall(record, kept_only=False) for record in records])
@@ -75,10 +80,15 @@ def _precision(record: Record) -> Ratio:
     return float(sum(kept)), float(len(kept))
 
 
+def _no_ruling(record: Record) -> Ratio:
+    debated = [document.ruling == "no ruling" for document in record.documents or () if document.ruling != NOT_DEBATED]
+    return float(sum(debated)), float(len(debated))
+
+
 def _critic(record: Record, distractors: Distractors) -> tuple[Ratio, Ratio, Ratio, Ratio]:
     """The parts of `CRITIC`, in its order."""
     supporting = _supporting(record)
-    documents = (record.documents or ()) if supporting else ()
+    documents = [each for each in record.documents or () if each.ruling in RULED] if supporting else []
     judged = [(_should(document, supporting or set(), distractors), document.kept) for document in documents]
     to_keep = [kept for should, kept in judged if should == "keep"]
     to_drop = [kept for should, kept in judged if should == "drop"]

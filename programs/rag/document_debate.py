@@ -6,12 +6,12 @@ opponent looks for inconsistency, bias and mismatch, and after each round a judg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dspy
 
 from programs.base import DebateProgram
-from programs.rag.judging import Neutrality, Statement
+from programs.rag.judging import Neutrality, Statement, standing
 from programs.retrieval.base import Passage
 from programs.searching import document
 from programs.transcript import Turn
@@ -45,7 +45,7 @@ class DocumentDebate:
     opponent: dspy.Predict
     judge: dspy.Predict
     rounds: int
-    neutrality: Neutrality = Neutrality()
+    neutrality: Neutrality = field(default_factory=Neutrality)
     consensus_stop: bool = True
 
     async def settle(self, question: str, passages: list[Passage]) -> list[DocumentRuling]:
@@ -60,13 +60,11 @@ class DocumentDebate:
             pro, opp = await self.argue(round, question, passage, pro, opp)
             if self.consensus_stop and pro["holds"] == opp["holds"] and pro["holds"] in ("keep", "drop"):
                 return DocumentRuling(passage, "keep" if pro["holds"] == "keep" else "drop", "consensus")
-            verdicts = [turn for turn in await self.ask_judge(round, question, passage, pro, opp) if turn.ok]
-            if not verdicts:
+            heard = standing(await self.ask_judge(round, question, passage, pro, opp), "ruling")
+            if heard is None:
                 continue
-            verdict = verdicts[0].said
-            contested = len({turn.said.ruling for turn in verdicts}) > 1
-            ruled = DocumentRuling(passage, verdict.ruling, "judge", contested)
-            if self.consensus_stop and verdict.settled == "yes":
+            ruled = DocumentRuling(passage, heard.said.ruling, "judge", heard.contested)
+            if self.consensus_stop and heard.said.settled == "yes":
                 break
         return ruled
 

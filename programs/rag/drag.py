@@ -62,8 +62,8 @@ class Drag(SearchingProgram):
         length_blind: judges see as many words of each side.
 
     Calls, for k documents and rounds q and a: documents 2k to 3qk; query 2 to 3q; answer 2 to 3a, or 1 without a
-    response debate. With `judge_order=both` a round has 4 instead of 3. `adaptive` saves them where it ends after 2
-    (agreement) or 1 (confidence).
+    response debate. With `judge_order=both` a round has 4 instead of 3. `adaptive` costs 2 (agreement) or 1
+    (confidence) more for a question that is debated, and these alone for one that is not.
     """
 
     def __init__(
@@ -115,6 +115,7 @@ class Drag(SearchingProgram):
             self.response_judge = dspy.Predict(JudgeAnswers)
 
     async def debate(self, question: str) -> dspy.Prediction:
+        self.check_sides()
         found = await self.search(text_case(question))
         if self.adaptive != "off" and (easy := await self.undebated(question, found)):
             return easy
@@ -127,21 +128,23 @@ class Drag(SearchingProgram):
             settled.said,
             outcome=settled.outcome,
             contested=settled.contested or search.contested or any(ruled.contested for ruled in rulings),
-            found=[*search.found, *found],
+            found=search.seen,
             kept=kept,
+            rulings={ruled.passage.id: ruled.outcome for ruled in rulings},
             queries=search.queries,
+            search_outcome=search.outcome,
         )
 
     async def undebated(self, question: str, found: list[Passage]) -> dspy.Prediction | None:
         """The result, if a cheap check finds that the question need not be debated. A check that fails finds no such
         thing."""
+        scored = self.adaptive == "confidence" and self.confidence != "verbalised"
         read = self.turn(
-            "checker", "read", self.checker.read, logprobs=self.adaptive == "confidence" and self.confidence != "verbalised",
-            question=question, documents=documents(found),
-        )  # fmt: skip
+            "checker", "read", self.checker.read, logprobs=scored, question=question, documents=documents(found)
+        )
         if self.adaptive == "confidence":
             turn = await read
-            sure = confidence_in(turn, "answer", self.confidence) if turn.ok else None
+            sure = confidence_in(turn, "answer", self.confidence) if turn.ok and turn.said.answer.strip() else None
             if sure is None or sure.value < self.threshold:
                 return None
             return answered(
@@ -157,7 +160,7 @@ class Drag(SearchingProgram):
     async def debate_search(self, question: str, found: list[Passage]) -> SettledSearch:
         """The retrieval debate over the search, where it is asked for."""
         if self.retrieval_debate not in ("query", "both"):
-            return SettledSearch(found, [question], "not debated")
+            return SettledSearch(found, found, [question], "not debated")
         debate = QueryDebate(
             self, self.query_proponent, self.query_opponent, self.query_judge,
             self.max_query_debate_rounds, self.neutrality,
@@ -199,6 +202,10 @@ class Drag(SearchingProgram):
     def check(self) -> None:
         """Raise `InputError` if there is nothing to search, or both sides of the answer would always answer alike."""
         super().check()
+        self.check_sides()
+
+    def check_sides(self) -> None:
+        """Raise `InputError` if both sides of the answer would always answer alike."""
         if self.response_debate:
             self.answer_debate().check()
 

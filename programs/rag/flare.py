@@ -2,7 +2,7 @@
 
 Source: Jiang et al. 2023, "Active Retrieval Augmented Generation", section 3.2 (FLARE direct): a sentence is drafted;
 if a token of it is less likely than a threshold, the draft (without its unlikely tokens: implicit query) becomes a
-query, and the sentence is written again with what is found.
+query, and the sentence is written again with what is found. A draft sees no documents.
 """
 
 from __future__ import annotations
@@ -55,19 +55,20 @@ class Flare(SearchingProgram):
         found: list[Passage] = []
         seen: list[Passage] = []
         for number in range(self.max_sentences):
-            turn = await self.write("draft", number, text_case(question), written, found)
+            turn = await self.write("draft", number, text_case(question), written, [])
+            read: list[Passage] = []
             if self.unsure(turn):
-                found = await self.search(self.query(question, turn), round=number)
+                found = read = await self.search(self.query(question, turn), round=number)
                 seen += found
                 turn = await self.write("rewrite", number, question, written, found)
             written.append(turn.said.sentence)
             if turn.said.answer.strip():
-                return answered(turn.said, found=seen, reason=" ".join(written))
+                return answered(turn.said, found=seen, kept=read, reason=" ".join(written))
         turn = await self.turn(
             "reader", "answer", self.reader, round=self.max_sentences,
             question=question, documents=documents(found), thoughts=written,
         )  # fmt: skip
-        return answered(turn.said, found=seen)
+        return answered(turn.said, found=seen, kept=found)
 
     async def write(self, stage: str, number: int, question: str, written: list[str], found: list[Passage]) -> Turn:
         return await self.turn(

@@ -1,8 +1,8 @@
 """IRCoT: retrieval interleaved with chain-of-thought reasoning.
 
 Source: Trivedi et al. 2023, "Interleaving Retrieval with Chain-of-Thought Reasoning for Knowledge-Intensive Multi-Step
-Questions", section 3: each new thought is the next query, all that was found so far is read, and a reader answers if
-the thoughts have not come to an answer.
+Questions", section 3: each new thought is the next query, and all that was found so far is read. The paper's reader
+always answers, from what was collected; here it does where the thoughts have not come to an answer.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class IRCoT(SearchingProgram):
             thoughts.append(turn.said.thought)
             if turn.said.answer.strip():
                 return answered(turn.said, found=found, reason=" ".join(thoughts))
+            if len(found) >= self.max_passages:
+                continue
             new = await self.search(turn.said.thought, round=step + 1)
             known = {passage.id for passage in found}
             found = [*found, *(passage for passage in new if passage.id not in known)][: self.max_passages]

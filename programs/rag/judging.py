@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import Any, Literal
+
+import dspy
 
 from programs.base import DebateProgram
 from programs.errors import InputError
@@ -12,6 +15,9 @@ from programs.transcript import Turn
 
 JudgeOrder = Literal["once", "both"]
 Statement = dict[str, str]
+
+ARGUMENTS = ("argument", "challenge", "reason")
+"""The fields of a statement in which a side argues; in the others it answers or rules."""
 
 Ask = Callable[[str, Statement, Statement], Coroutine[Any, Any, Turn]]
 """Asks the judge: (branch, first side, second side) → its turn."""
@@ -22,9 +28,9 @@ class Neutrality:
     """What keeps a judge from being swayed by how something is said.
 
     Args:
-        order: `both` asks in both orders of the sides. If the judge contradicts itself, what it said with the
-            proponent first stands, and the result is contested.
-        length_blind: the longer statement is cut to the number of words of the shorter one.
+        order: `both` asks in both orders of the sides. What it said with the proponent first stands (`standing`);
+            if it contradicts itself, or was heard in one order only, the result is contested.
+        length_blind: the side that argues in more words is cut to as many as the other.
     """
 
     order: JudgeOrder = "once"
@@ -50,20 +56,52 @@ class Neutrality:
         )
 
 
+@dataclass(frozen=True)
+class Standing:
+    """The verdict that counts."""
+
+    said: dspy.Prediction
+    contested: bool
+    """The judge contradicted itself, or was heard in one of two orders only."""
+
+
+def standing(verdicts: Sequence[Turn], field: str, same: Callable[[Any, Any], bool] = eq) -> Standing | None:
+    """The verdict that counts of those that were asked for together: the first that did not fail, which is that with
+    the proponent first if it was heard; None if all failed.
+
+    Args:
+        field: what the judge rules in.
+        same: whether two rulings are the same.
+    """
+    heard = [turn.said for turn in verdicts if turn.ok]
+    if not heard:
+        return None
+    alike = all(same(heard[0][field], other[field]) for other in heard[1:])
+    return Standing(heard[0], contested=not alike or len(heard) < len(verdicts))
+
+
 def same_length(first: Statement, second: Statement) -> tuple[Statement, Statement]:
-    """Both statements, each text cut to the number of words that it has in the shorter one.
+    """Both statements with as many words of argument: the longer one is cut at its end. Answers and rulings stay.
 
     >>> same_length({"argument": "It names the year."}, {"argument": "It is about another man of that name."})
     ({'argument': 'It names the year.'}, {'argument': 'It is about another …'})
+    >>> same_length({"answer": "Hull", "reason": "I know."}, {"answer": "Leeds", "reason": "It says so."})[1]
+    {'answer': 'Leeds', 'reason': 'It says …'}
     """
-    words = {name: min(len(first[name].split()), len(second[name].split())) for name in first.keys() & second.keys()}
-
-    def cut(statement: Statement) -> Statement:
-        return {name: _first_words(text, words.get(name)) for name, text in statement.items()}
-
-    return cut(first), cut(second)
+    most = min(_words_of_argument(first), _words_of_argument(second))
+    return _cut(first, most), _cut(second, most)
 
 
-def _first_words(text: str, most: int | None) -> str:
-    words = text.split()
-    return text if most is None or len(words) <= most else " ".join([*words[:most], "…"])
+def _words_of_argument(statement: Statement) -> int:
+    return sum(len(text.split()) for name, text in statement.items() if name in ARGUMENTS)
+
+
+def _cut(statement: Statement, most: int) -> Statement:
+    cut = {}
+    for name, text in statement.items():
+        words = text.split()
+        if name in ARGUMENTS:
+            text = text if len(words) <= most else " ".join([*words[:most], "…"])
+            most = max(0, most - len(words))
+        cut[name] = text
+    return cut

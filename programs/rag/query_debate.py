@@ -8,11 +8,11 @@ the debate). Where the code cuts actions out of free text, they are typed here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dspy
 
-from programs.rag.judging import Neutrality, Statement
+from programs.rag.judging import Neutrality, Statement, standing
 from programs.retrieval.base import Passage
 from programs.searching import SearchingProgram, documents
 from programs.transcript import Turn
@@ -24,6 +24,9 @@ class SettledSearch:
     """How a debate over a search ended."""
 
     found: list[Passage]
+    """What the last search brought up."""
+    seen: list[Passage]
+    """What all searches brought up, in order."""
     queries: list[str]
     outcome: str
     """`judge` (the documents suffice), `consensus` (the opponent proposed nothing), `no change` (what it proposed
@@ -44,7 +47,7 @@ class QueryDebate:
     opponent: dspy.Predict
     judge: dspy.Predict
     rounds: int
-    neutrality: Neutrality = Neutrality()
+    neutrality: Neutrality = field(default_factory=Neutrality)
 
     async def settle(self, question: str, found: list[Passage]) -> SettledSearch:
         """What the search brings up with the queries that the debate ends with.
@@ -52,21 +55,22 @@ class QueryDebate:
         The debate ends when the opponent proposes nothing, or what cannot be done; when the judge holds that the
         documents suffice, or fails; or after the last round.
         """
-        queries, contested = [question], False
+        queries, seen, contested = [question], list(found), False
         for round in range(1, self.rounds + 1):
             pro, opp = await self.argue(round, question, queries, found)
             changed = proposal(queries, opp)
             if changed == queries:
                 outcome = "consensus" if opp.ok and opp.said.action == "none" else "no change"
-                return SettledSearch(found, queries, outcome, contested)
+                return SettledSearch(found, seen, queries, outcome, contested)
             verdicts = await self.ask_judge(round, question, queries, found, _side(pro), _side(opp))
-            winners = [turn.said.winner for turn in verdicts if turn.ok]
-            contested = contested or len(set(winners)) > 1
-            if not winners or winners[0] == "proponent":
-                return SettledSearch(found, queries, "judge" if winners else "no ruling", contested)
+            heard = standing(verdicts, "winner")
+            contested = contested or (heard is not None and heard.contested)
+            if heard is None or heard.said.winner == "proponent":
+                return SettledSearch(found, seen, queries, "judge" if heard else "no ruling", contested)
             queries = changed
             found = await self.program.search(*queries, round=round)
-        return SettledSearch(found, queries, "rounds spent", contested)
+            seen = [*seen, *found]
+        return SettledSearch(found, seen, queries, "rounds spent", contested)
 
     async def argue(self, round: int, question: str, queries: list[str], found: list[Passage]) -> tuple[Turn, Turn]:
         """One round: both argue at the same time."""

@@ -7,7 +7,7 @@ plain multi-agent debate that the paper compares with, it sees them, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
@@ -15,7 +15,7 @@ import dspy
 from programs.answer_text import same_answer
 from programs.base import DebateProgram
 from programs.predictors import refuse_identical_samples
-from programs.rag.judging import Neutrality, Statement
+from programs.rag.judging import Neutrality, Standing, Statement, standing
 from programs.retrieval.base import Passage
 from programs.searching import documents
 from programs.transcript import Turn, TurnFailed
@@ -67,7 +67,7 @@ class ResponseDebate:
     opponent: tuple[str, Informed | Uninformed]
     judge: tuple[str, dspy.Predict]
     rounds: int
-    neutrality: Neutrality = Neutrality()
+    neutrality: Neutrality = field(default_factory=Neutrality)
     consensus_stop: bool = True
 
     async def open(self, question: str, shown: list[Passage]) -> tuple[Turn, Turn]:
@@ -85,6 +85,7 @@ class ResponseDebate:
 
     async def settle(self, question: str, shown: list[Passage], proponent: Turn, opponent: Turn) -> Settled:
         """The debate after the independent answers."""
+        ruled: Standing | None = None
         verdicts: list[Turn] = []
         for round in range(1, self.rounds + 1):
             if round > 1:
@@ -92,10 +93,13 @@ class ResponseDebate:
             if self.consensus_stop and same_answer(proponent.said.answer, opponent.said.answer):
                 return Settled(proponent.said, "consensus")
             verdicts = await self.ask_judge(round, question, shown, proponent, opponent)
-            if self.consensus_stop and verdicts[0].ok and verdicts[0].said.settled == "yes":
+            heard = standing(verdicts, "answer", same_answer)
+            ruled = heard or ruled  # a judge that fails takes nothing back
+            if self.consensus_stop and heard is not None and heard.said.settled == "yes":
                 break
-        contested = any(not same_answer(verdicts[0].said.answer, other.said.answer) for other in verdicts[1:])
-        return Settled(verdicts[0].said, "judge", contested)
+        if ruled is None:
+            raise TurnFailed(verdicts[0])
+        return Settled(ruled.said, "judge", ruled.contested)
 
     async def revise(
         self, round: int, question: str, shown: list[Passage], proponent: Turn, opponent: Turn

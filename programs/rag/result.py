@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ class UsedDocument:
 
     passage: Passage
     kept: bool
+    ruling: str = "not debated"
+    """How that was decided: `consensus`, `judge`, `no ruling` (the debate about it failed), or `not debated`."""
 
 
 def text_case(question: str) -> str:
@@ -27,10 +29,16 @@ def text_case(question: str) -> str:
     return question
 
 
-def used(found: Iterable[Passage], kept: Iterable[Passage]) -> list[UsedDocument]:
-    """All passages that were found, each once and in order; `kept` are those that the answer was made from."""
-    ids = {passage.id for passage in kept}
-    return [UsedDocument(passage, passage.id in ids) for passage in {passage.id: passage for passage in found}.values()]
+def used(
+    found: Iterable[Passage], kept: Iterable[Passage], rulings: Mapping[str, str] | None = None
+) -> list[UsedDocument]:
+    """All passages that were found, each once and in order; `kept` are those that the answer was made from, `rulings`
+    how that was decided, by the passage's id."""
+    ids, decided = {passage.id for passage in kept}, rulings or {}
+    return [
+        UsedDocument(passage, passage.id in ids, decided.get(passage.id, "not debated"))
+        for passage in {passage.id: passage for passage in found}.values()
+    ]
 
 
 def answered(
@@ -39,6 +47,7 @@ def answered(
     outcome: str = "answered",
     found: Sequence[Passage] | None = None,
     kept: Sequence[Passage] | None = None,
+    rulings: Mapping[str, str] | None = None,
     reason: str | None = None,
     **more: Any,
 ) -> dspy.Prediction:
@@ -47,9 +56,10 @@ def answered(
     Args:
         found: all passages that were retrieved, if any were looked for.
         kept: those that the answer was made from; all by default.
+        rulings: id of a passage → how it was decided whether it is kept, where it was debated.
         reason: why; what the role says of it by default.
     """
-    documents = None if found is None else used(found, found if kept is None else kept)
+    documents = None if found is None else used(found, found if kept is None else kept, rulings)
     return dspy.Prediction(
         answer=said.answer.strip(),
         reason=said.get("reason") if reason is None else reason,

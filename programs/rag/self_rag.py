@@ -3,8 +3,10 @@
 Source: Asai et al. 2023, "Self-RAG: Learning to Retrieve, Generate, and Critique through Self-Reflection", section 3.
 The paper trains a model that writes reflection tokens; here the same four decisions are asked for in words, of any
 model: is something to be looked up, is a passage relevant, does it support the answer, is the answer useful. The
-answer of the passage with the best marks is taken (equation 4, with these weights: relevant 1, fully supported 1 or
-partly 0.5, useful -1 to 1 in five steps at half weight).
+answer of the passage with the best marks is taken: relevant 1, fully supported 1 or partly 0.5, useful -1 to 1 in five
+steps at half weight. These are the values of the paper's equation 4; the probabilities of sequence and tokens, by which
+it weighs them, are left out, since not every model gives them. So equal marks are common, and the passage that was
+retrieved first wins.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import dspy
 from programs.rag.result import answered, text_case
 from programs.retrieval.base import Passage
 from programs.searching import SearchingProgram, document, documents
-from programs.transcript import Turn
+from programs.transcript import Turn, TurnFailed
 from signatures import AnswerFromDocuments, AnswerFromMemory, AssessAnswer, AssessRelevance, DecideRetrieval
 
 SUPPORT = {"fully": 1.0, "partly": 0.5, "no": 0.0}
@@ -45,10 +47,13 @@ class SelfRag(SearchingProgram):
     async def debate(self, question: str) -> dspy.Prediction:
         decision = await self.turn("retrieval", "decide", self.retrieval, question=text_case(question))
         if decision.said.retrieve == "no":
-            return answered((await self.from_memory(question)).said, outcome="not retrieved")
+            return answered((await self.from_memory(question)).said, outcome="not retrieved", found=[])
         found = await self.search(question)
         candidates = await self.together(*(self.candidate(question, passage) for passage in found))
-        relevant = [candidate for candidate in candidates if candidate is not None]
+        relevant = [candidate for candidate in candidates if isinstance(candidate, Candidate)]
+        failed = [candidate for candidate in candidates if isinstance(candidate, Turn)]
+        if not relevant and failed:
+            raise TurnFailed(failed[0])
         if not relevant:
             return answered((await self.from_memory(question)).said, outcome="nothing relevant", found=found, kept=[])
         best = max(relevant, key=lambda candidate: candidate.marks)  # of equal ones, the first that was retrieved
@@ -57,19 +62,22 @@ class SelfRag(SearchingProgram):
     async def from_memory(self, question: str) -> Turn:
         return await self.turn("answerer", "recall", self.answerer.recall, question=question)
 
-    async def candidate(self, question: str, passage: Passage) -> Candidate | None:
-        """The answer from one passage and its marks; None if the passage is not relevant or a turn failed."""
+    async def candidate(self, question: str, passage: Passage) -> Candidate | Turn | None:
+        """The answer from one passage and its marks; None if the passage is not relevant; the turn that failed before
+        there was an answer."""
         branch, shown = f"document={passage.id}", document(passage)
         relevance = await self.turn(
             "relevance", "assess", self.relevance, branch=branch, question=question, document=shown
         )
-        if not relevance.ok or relevance.said.relevant == "no":
+        if not relevance.ok:
+            return relevance
+        if relevance.said.relevant == "no":
             return None
         answer = await self.turn(
             "answerer", "read", self.answerer.read, branch=branch, question=question, documents=documents([passage])
         )
         if not answer.ok:
-            return None
+            return answer
         critique = await self.turn(
             "critic", "assess", self.critic, branch=branch,
             question=question, document=shown, answer=answer.said.answer, reason=answer.said.reason,

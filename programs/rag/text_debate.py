@@ -42,8 +42,9 @@ class TextDebate(SearchingProgram):
         self.judge = dspy.Predict(JudgeAnswers)
 
     async def debate(self, question: str) -> dspy.Prediction:
-        found = await self.search(text_case(question))
         response = self.response_debate()
+        response.check()
+        found = await self.search(text_case(question))
         settled = await response.settle(question, found, *await response.open(question, found))
         return answered(settled.said, outcome=settled.outcome, contested=settled.contested, found=found)
 

@@ -263,6 +263,12 @@ def test_estimate_calls_no_model(demur):
         (["evaluate", "direct", "-b", "scenes"], "no model: give one with --model"),
         (["evaluate", "direct", "--flag"], "No such option"),
         (["evaluate", "direct", "--limit", "0"], "--limit"),
+        (["evaluate", "direct", "--temperature", "inf"], "--temperature"),
+        (["evaluate", "direct", "--temperature", "nan"], "--temperature"),
+        (["evaluate", "direct", "--timeout-s", "inf"], "--timeout-s"),
+        (["evaluate", "direct", "--budget-usd", "nan"], "--budget-usd"),
+        (["evaluate", "direct", "--seed", str(10**22)], "--seed"),
+        (["evaluate", "direct", "-b", "file:"], "no file with questions"),
         (
             ["evaluate", "direct", "-m", "simulated", "--model-for", "umpire=simulated"],
             "no role 'umpire'; its roles are: answerer",

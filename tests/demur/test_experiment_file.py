@@ -94,7 +94,13 @@ PROGRAM, LABEL = 'program = "visual-debate"', 'label = "debate"'
         (MODEL, 'model = "nonsense"', "[[model]] number 1 (nonsense): --model nonsense: nothing serves"),
         (MODEL, 'model = "openai/gpt-4o"', "(openai/gpt-4o): --model openai/gpt-4o: there is no API key; set OPENAI"),
         (MODEL, 'model = "local:none.gguf"', "none.gguf: there is no such file"),
-        (MODEL, MODEL + "\ntemperature = -1.0", "--temperature -1.0: expected 0 or more"),
+        (MODEL, MODEL + "\ntemperature = -1.0", "temperature = -1.0: Input should be greater than or equal to 0"),
+        (MODEL, MODEL + "\ntemperature = nan", "temperature = nan: Input should be"),
+        (MODEL, MODEL + "\ntemperature = inf", "temperature = inf: Input should be a finite number"),
+        (MODEL, MODEL + "\nmax_tokens = 0", "max_tokens = 0: Input should be greater than or equal to 1"),
+        (MODEL, MODEL + "\ntimeout_s = nan", "timeout_s = nan: Input should be"),
+        (MODEL, MODEL + "\nretries = -1", "retries = -1: Input should be greater than or equal to 0"),
+        (LIMIT, "seeds = [4294967296]", "seeds.0 = 4294967296: Input should be less than or equal to 4294967295"),
         (MODEL, MODEL + '\nprice = "cheap"', "--price cheap: expected IN,OUT"),
         (PROGRAM, 'program = "vision"', "[[program]] number 1 (debate): no program is called 'vision'"),
         (PROGRAM, "", "number 1 (debate): expected either program or compiled"),
@@ -179,17 +185,8 @@ def test_a_program_that_takes_other_inputs_than_the_benchmark_gives_is_refused(t
     from evals.benchmarks.scenes import Scenes
 
     monkeypatch.setattr(Scenes, "task", "text")
-    text = GOOD.replace('program = "visual-debate"', 'program = "direct"')
-    plan_experiment(write(tmp_path, GOOD))  # whose image may be absent
-    from programs import PROGRAMS, Direct
-
-    class Reader(Direct):
-        async def debate(self, question: str, passages: list[str]):
-            raise NotImplementedError
-
-    monkeypatch.setitem(PROGRAMS, "direct", Reader)
-    with pytest.raises(InputError, match="direct takes passages and question, but scenes gives question"):
-        plan_experiment(write(tmp_path, text))
+    with pytest.raises(InputError, match="visual-debate answers visual questions, and those of scenes are text ones"):
+        plan_experiment(write(tmp_path, GOOD))
 
 
 def test_a_program_that_cannot_work_with_the_model_is_refused(tmp_path, monkeypatch):

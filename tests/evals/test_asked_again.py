@@ -55,9 +55,9 @@ def test_asking_again_may_be_interrupted_after_any_request(failed, tmp_path):
 
 
 def test_turns_that_do_not_come_up_again_are_not_said(failed, tmp_path):
-    folder, calls = failed
+    folder, _ = failed
     assert debate_stats_of(folder).judge.cases == 3
-    lm, script = scripted_lm(mended)
+    lm, _ = scripted_lm(mended)
     run(folder, CASES, lm, "visual-debate", retry_failed=True)
     run(tmp_path / "new", CASES, lm, "visual-debate")
     stats, new = debate_stats_of(folder), debate_stats_of(tmp_path / "new")
@@ -108,11 +108,16 @@ def test_a_budget_holds_for_each_request(tmp_path):
                 patch.setattr("programs.calls._pause_s", lambda error, retry: 0.0)
                 before = Run(folder).usage().calls if folder.exists() else 0
                 progress = run(folder, [case(number) for number in range(9)], lm, budget=Budget(budget), concurrency=4)
-            assert progress.at_budget and progress.stopped == f"the budget of {budget} calls is spent; a larger one continues"
+            assert (
+                progress.at_budget
+                and progress.stopped == f"the budget of {budget} calls is spent; a larger one continues"
+            )
             assert len(script.asked) == budget - before
             assert Run(folder).usage().calls == progress.calls == budget
 
 
 def debate_stats_of(folder):
     transcripts = Run(folder).transcripts()
-    return debate_stats(((record, transcripts[record.case_id]) for record in Run(folder).records()), Grader(get_benchmark("pope")))
+    return debate_stats(
+        ((record, transcripts[record.case_id]) for record in Run(folder).records()), Grader(get_benchmark("pope"))
+    )

@@ -142,6 +142,16 @@ def test_a_budget_stops_it_and_the_same_again_continues(tmp_path, target):
     assert len(script.asked) == 4 * len(CASES)
 
 
+@pytest.mark.parametrize("calls", [25, 70, 105])
+def test_a_budget_holds_for_all_the_runs_together(tmp_path, target, calls):
+    """The sample asks 20, k=3 70 more, and k=4 another 30."""
+    lm, script = lm_of(300)
+    found = match(tmp_path, target, lm, budget=Budget(calls=calls))
+    assert found.matches[-1].evaluation.progress.at_budget and len(script.asked) == calls
+    match(tmp_path, target, lm, budget=Budget(calls=120))
+    assert len(script.asked) == 120
+
+
 def test_a_budget_that_ends_within_the_sample(tmp_path, target):
     lm, _ = lm_of(300)
     found = match(tmp_path, target, lm, budget=Budget(calls=7), concurrency=1)

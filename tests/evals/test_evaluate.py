@@ -141,6 +141,7 @@ def test_usage_by_stage_adds_up_and_counts_each_attempt_once(tmp_path):
         "debater_a/reconsider": 4, "judge/judge": 8,
     }  # fmt: skip
     assert second.usage.calls == second.progress.calls == 28
+    assert second.per_question["calls"] == 28 / second.progress.done, "as the records and the comparison have it"
     assert second.usage.prompt_tokens == sum(usage.prompt_tokens for usage in second.by_stage.values()) == 280
     retried = second.run.transcripts()["toy/0"][-1]
     assert (retried.role, retried.attempt, retried.ok) == ("judge", 1, True)

@@ -146,9 +146,9 @@ def test_no_interval_claims_certainty(count: int) -> None:
     """One of two questions about each picture is right: whatever is drawn, the share is a half."""
     groups = [f"image {number // 2}" for number in range(2 * count)]
     assert cluster_bootstrap([[1, 1], [0, 1]] * count, groups) is None
-    assert callback_bootstrap([1, 0] * count, groups, lambda items: {"mean": sum(items) / len(items)}, resamples=50) == {
-        "mean": None
-    }
+    assert callback_bootstrap(
+        [1, 0] * count, groups, lambda items: {"mean": sum(items) / len(items)}, resamples=50
+    ) == {"mean": None}
 
 
 def test_mostly_undefined_is_undefined() -> None:

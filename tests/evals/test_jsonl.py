@@ -58,6 +58,8 @@ def test_an_array_is_accepted(tmp_path: Path) -> None:
         (b"[]", "rows.jsonl: no rows"),
         (b'{"a":"\xff"}', r"rows.jsonl: not UTF-8 \(byte 6\)"),
         (b"[" * 100_000, "rows.jsonl: broken JSON"),
+        (b'{"a":' + b"1" * 5000 + b"}", "rows.jsonl, line 1: broken JSON: Exceeds the limit"),
+        (b'[{"a":' + b"1" * 5000 + b"}]", "rows.jsonl: broken JSON: Exceeds the limit"),
         (b'{"a":' * 100_000, "rows.jsonl, line 1: broken JSON"),
     ],
 )

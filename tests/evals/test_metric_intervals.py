@@ -162,8 +162,12 @@ def test_order_of_records_does_not_matter() -> None:
 
 def test_costs_per_question() -> None:
     records = [
-        make(0, "yes", "yes", usage=Usage(calls=2, prompt_tokens=100, completion_tokens=10, cost_usd=0.5, latency_s=1.0)),
-        make(3, "yes", "yes", usage=Usage(calls=4, prompt_tokens=200, completion_tokens=30, cost_usd=0.1, latency_s=4.0)),
+        make(
+            0, "yes", "yes", usage=Usage(calls=2, prompt_tokens=100, completion_tokens=10, cost_usd=0.5, latency_s=1.0)
+        ),
+        make(
+            3, "yes", "yes", usage=Usage(calls=4, prompt_tokens=200, completion_tokens=30, cost_usd=0.1, latency_s=4.0)
+        ),
     ]
     values = {name: found and found.value for name, found in cost_parts(records).items()}
     assert values == {"calls": 3, "tokens": 170, "cost_usd": 0.3, "latency_s": 2.5}

@@ -1,6 +1,8 @@
 """Compiled folders: loaded back equal, without secrets and code, tampering refused."""
 
+import io
 import json
+import random
 
 import dspy
 import pytest
@@ -8,6 +10,7 @@ from PIL import Image
 
 from optimizers import load_program, save_program
 from programs import ImitationLibrary, InputError, load_image, make_program
+from programs.images import image_bytes
 from programs.state import state_hash, state_of
 
 
@@ -106,6 +109,35 @@ def test_no_key_header_or_address_is_written(program, tmp_path):
             "no picture of this folder",
         ),
         (lambda state: state["predictors"]["judge"]["demos"][0].update(extra=1), "the field 'extra'"),
+        (
+            lambda state: state["predictors"]["judge"].update(instructions="__import__('os').system('x')"),
+            "judge: its instructions, fields or demonstrations were changed",
+        ),
+        (
+            lambda state: state["predictors"]["judge"]["demos"][0].update(reason="{{ cycler.__init__ }}"),
+            "judge: its instructions, fields or demonstrations were changed",
+        ),
+        (
+            lambda state: state["predictors"]["debater_a.open"]["descriptions"].update(answer="eval('1')"),
+            "debater_a.open: its instructions, fields or demonstrations were changed",
+        ),
+        (lambda state: state["predictors"]["judge"]["descriptions"].pop("answer"), "judge: the descriptions.*answer"),
+        (lambda state: state["predictors"]["judge"]["prefixes"].update(x="y"), "judge: the prefixes.*not known: x"),
+        (lambda state: state["predictors"]["judge"].update(hook="import os"), r"predictors\.judge\.hook: Extra inputs"),
+        (
+            lambda state: state["predictors"]["judge"]["inputs"].update(extra="str"),
+            "judge: the inputs.*not known: extra",
+        ),
+        (lambda state: state["predictors"]["judge"].pop("fingerprint"), "judge: .*the fingerprint is missing"),
+        (lambda state: state["arguments"].update(rounds=3), "its arguments, or the order of its roles were changed"),
+        (lambda state: state["arguments"].update(imitation="/etc/passwd"), "arguments.imitation names a file"),
+        (lambda state: state["arguments"].update(hook="import os"), "has no argument 'hook'"),
+        (
+            lambda state: state["predictors"]["judge"]["demos"][0].update(
+                question=state["predictors"]["judge"]["demos"][0]["image"]
+            ),
+            "a demonstration's question is a picture",
+        ),
     ],
 )
 def test_a_folder_that_was_changed_is_refused_with_the_reason(program, tmp_path, change, message):
@@ -126,6 +158,33 @@ def test_a_picture_that_was_changed_or_is_gone_is_refused(program, tmp_path):
     second.unlink()
     with pytest.raises(InputError, match="cannot be read"):
         load_program(tmp_path / "c")
+
+
+def test_a_prompt_is_changed_on_purpose_by_loading_and_saving(program, tmp_path):
+    save_program(program, tmp_path / "c")
+    loaded = load_program(tmp_path / "c")
+    loaded.judge.signature = loaded.judge.signature.with_instructions("Decide.")
+    save_program(loaded, tmp_path / "c")
+    assert load_program(tmp_path / "c").judge.signature.instructions == "Decide."
+
+
+def test_eight_demonstrations_take_little_more_than_their_pictures(tmp_path):
+    """DSPy's own saving puts each picture into the JSON as base64, a third larger, and once for each role."""
+    program, pictures = make_program("visual-debate"), random.Random(0)
+    for number in range(8):
+        buffer = io.BytesIO()
+        Image.frombytes("RGB", (300, 300), pictures.randbytes(270_000)).save(buffer, "JPEG", quality=90)
+        demo = dspy.Example(image=load_image(buffer.getvalue()), question=f"q{number}", answer="no", reason="r")
+        program.debater_a.open.demos.append(demo)
+        program.debater_b.open.demos.append(demo)
+    save_program(program, tmp_path)
+    files = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+    of_pictures = sum(size for path, size in files.items() if path.parent.name == "images")
+    assert of_pictures == sum(len(image_bytes(demo.image)) for demo in program.debater_a.open.demos)
+    assert sum(files.values()) < 1.2 * of_pictures
+    loaded = load_program(tmp_path)
+    assert state_of(loaded) == state_of(program)
+    assert [d.image for d in loaded.debater_b.open.demos] == [d.image for d in program.debater_b.open.demos]
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "[]", "{}"])

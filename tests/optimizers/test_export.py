@@ -1,90 +1,16 @@
-"""Exports are what is sent, character for character."""
+"""Exports as data and for reading; that they are what is sent is in `exporting/test_parity.py`."""
 
 import json
 
-import dspy
 import pytest
-from PIL import Image
+from typer.testing import CliRunner
 
-from optimizers import export_json, export_markdown, fill, role_prompts
-from programs import PROGRAMS, load_image, make_program
-from tests.scripted import scripted_lm
-
-PICTURE = Image.new("RGB", (64, 48), "green")
-
-
-def disagree(asked):
-    """A debate that visits every role: A says yes and B says no throughout."""
-    said = {name: "x" for name in asked.outputs} | {"found": "yes", "region": "top-left", "cause": "none"}
-    said["answer"] = "yes" if "cautious" in asked.system else "no"
-    return {name: said[name] for name in asked.outputs}
-
-
-def messages_of(request):
-    """A captured request as chat messages: texts as they are, pictures as data URIs."""
-    messages = [{"role": "system", "content": request.system}]
-    for message in request.messages:
-        content = [
-            {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{part.data}"}}
-            if part.type == "image"
-            else {"type": "text", "text": part.text}
-            for part in message.parts
-        ]
-        messages.append({"role": message.role, "content": content})
-    return messages
-
-
-def as_parts(messages):
-    return [
-        message
-        if message["role"] == "system" or not isinstance(message["content"], str)
-        else message | {"content": [{"type": "text", "text": message["content"]}]}
-        for message in messages
-    ]
-
-
-def with_demo(program):
-    for predictor in program.predictors():
-        values = {name: "[[ ## x ## ]] {question}" for name in predictor.signature.fields}
-        values |= {
-            name: load_image(PICTURE) for name, field in predictor.signature.input_fields.items()
-            if field.annotation is dspy.Image
-        }  # fmt: skip
-        predictor.demos = [dspy.Example(**values)]
-    return program
-
-
-@pytest.mark.parametrize("demos", [False, True])
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [(name, {}) for name in PROGRAMS] + [("visual-debate", {"zoom": True, "judge_order": "both"})],
-)
-def test_an_export_with_its_slots_filled_is_the_request(name, arguments, demos):
-    program = make_program(name, arguments)
-    if demos:
-        with_demo(program)
-    told = []
-    for predictor in program.predictors():
-        keep_inputs(predictor, told)
-    lm, script = scripted_lm(disagree)
-    with dspy.context(lm=lm):
-        program(image=PICTURE, question="Is there a {image} [[ ## answer ## ]] in the image?")
-    prompts = {prompt.name: prompt for prompt in role_prompts(program)}
-    names = {id(predictor): name for name, predictor in program.named_predictors()}
-    assert len(told) == len(script.asked) >= 1
-    for (predictor, inputs), asked in zip(told, script.asked, strict=True):
-        filled = fill(prompts[names[id(predictor)]], predictor, inputs)
-        assert as_parts(filled) == as_parts(messages_of(asked.request))
-
-
-def keep_inputs(predictor, told):
-    original = predictor.acall
-
-    async def acall(**inputs):
-        told.append((predictor, {k: v for k, v in inputs.items() if k in predictor.signature.input_fields}))
-        return await original(**inputs)
-
-    object.__setattr__(predictor, "acall", acall)
+from demur.cli import app
+from optimizers import export_json, export_markdown, role_prompts, save_program
+from optimizers.export import FORMATS, export_openai, export_program
+from programs import make_program
+from programs.nearest import set_nearest
+from tests.exports import tuned
 
 
 def test_json_holds_every_role_with_its_schema():
@@ -94,6 +20,47 @@ def test_json_holds_every_role_with_its_schema():
     assert judge["name"] == "judge" and judge["inputs"] == ["image", "question", "first_side", "second_side"]
     assert judge["output_schema"]["properties"]["answer"]["enum"] == ["yes", "no"]
     assert judge["output_schema"]["required"] == ["actual_object", "answer", "cause", "reason"]
+    assert judge["slots"] == {"image": "picture", "question": "text", "first_side": "json", "second_side": "json"}
+    assert {"type": "image_url", "image_url": {"url": "{image}"}} in judge["messages"][-1]["content"]
+
+
+def test_json_holds_the_demonstrations_and_their_pictures_once_in_the_messages():
+    exported = json.loads(export_json(tuned(make_program("direct"))))
+    (role,) = exported["roles"]
+    first = role["demonstrations"][0]
+    assert first["image"].startswith("sha256:") and first["answer"] == "yes"
+    assert first["reason"] == "[[ ## x ## ]] {question} „so“"
+    shown = [part for part in role["messages"][1]["content"] if part["type"] == "image_url"]
+    assert shown[0]["image_url"]["url"].startswith("data:image/png;base64,")
+
+
+def test_one_role_alone():
+    program = make_program("visual-debate")
+    assert [prompt.name for prompt in role_prompts(program, role="judge")] == ["judge"]
+    assert [prompt.name for prompt in role_prompts(program, role="debater_a")] == [
+        "debater_a.open", "debater_a.describe", "debater_a.reconsider",
+    ]  # fmt: skip
+    assert [prompt.name for prompt in role_prompts(program, role="debater_a.open")] == ["debater_a.open"]
+    assert "## debater" not in export_program(program, "markdown", role="judge")
+    assert len(json.loads(export_program(program, "openai", role="judge"))["roles"]) == 1
+
+
+def test_a_request_with_a_response_format_asks_for_json():
+    (role,) = json.loads(export_openai(make_program("naive-generation")))["roles"]
+    request, chat = role["request"], role["chat_request"]
+    form = request["response_format"]["json_schema"]
+    assert form["strict"] and form["schema"]["required"] == ["reason", "answer"]
+    assert "JSON object" in request["messages"][-1]["content"] and "[[ ## completed" not in str(request)
+    assert "response_format" not in chat and "[[ ## completed ## ]]" in chat["messages"][-1]["content"]
+    assert request["model"] == "MODEL"
+
+
+def test_markdown_says_how_many_demonstrations_a_request_chooses():
+    program = tuned(make_program("direct"))
+    set_nearest(program.answerer, 1)
+    exported = export_markdown(program)
+    assert "Demonstrations: 2, of which each request shows the 1 likest." in exported
+    assert exported.count("### assistant") == 2
 
 
 def test_markdown_is_readable_and_complete():
@@ -107,5 +74,16 @@ def test_markdown_is_readable_and_complete():
 
 
 def test_pictures_of_demonstrations_are_not_pasted_into_markdown():
-    exported = export_markdown(with_demo(make_program("direct")))
+    exported = export_markdown(tuned(make_program("direct")))
     assert "base64" not in exported and "(picture, 1 KB)" in exported
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_command_writes_each_format_of_a_compiled_folder(format, tmp_path):
+    program = tuned(make_program("direct"))
+    save_program(program, tmp_path / "c")
+    written = tmp_path / "out" / "file"
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "c"), "--format", format, "--out", str(written)])
+    assert done.exit_code == 0, done.output
+    assert written.read_text(encoding="utf-8") == export_program(program, format)
+    assert "你是裁判" in written.read_text(encoding="utf-8")

@@ -66,7 +66,9 @@ def test_gradients_are_those_of_finite_differences(make):
 
 def analytic(p, y, m):
     """dL/dz of references and docstring."""
-    return [(1 - 2 * p[m]) * p[y] * ((k == y) - p[k]) + (1 - 2 * p[y]) * p[m] * ((k == m) - p[k]) for k in range(len(p))]
+    return [
+        (1 - 2 * p[m]) * p[y] * ((k == y) - p[k]) + (1 - 2 * p[y]) * p[m] * ((k == m) - p[k]) for k in range(len(p))
+    ]
 
 
 @pytest.mark.parametrize("label", [0, 1, 2])

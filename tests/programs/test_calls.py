@@ -34,7 +34,13 @@ def failing_first(*errors):
     [
         ("I think so.", "unparsed", "expected the fields answer, reason; found a completion that", "I think so.", 2),
         ("", "unparsed", "found an empty completion", None, 2),
-        (completion("[[ ## answer ## ]]\nye", "length"), "truncated", "raise --max-tokens", "[[ ## answer ## ]]\nye", 2),
+        (
+            completion("[[ ## answer ## ]]\nye", "length"),
+            "truncated",
+            "raise --max-tokens",
+            "[[ ## answer ## ]]\nye",
+            2,
+        ),
         (completion("", "content_filter"), "refused", "the provider's content filter ended", None, 2),
         (
             "I'm sorry, but I can't help with that.",

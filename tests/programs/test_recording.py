@@ -210,3 +210,15 @@ def test_without_asking_again_another_question_is_refused_also_where_models_may_
     with dspy.context(lm=lm), playing(session), pytest.raises(RecordingError, match="told something else"):
         Direct()(question="Is there a cat in the image?", image=picture)
     assert not script.asked
+
+
+def test_a_turn_that_was_shown_another_picture_is_asked_again_but_not_replayed(picture, other_picture):
+    first = record(VisualDebate(), picture, debating("yes", "no"))
+    lm, script = scripted_lm(debating("yes", "no"))
+    for shown, asked in ((picture, 2), (other_picture, 6)):
+        script.asked.clear()
+        session = Session("case", Recording(("case", turn) for turn in first.transcript[:4]))
+        with dspy.context(lm=lm), playing(session):
+            again = VisualDebate()(question=QUESTION, image=shown)
+        assert (len(script.asked), again.answer) == (asked, first.answer)
+    assert replay(VisualDebate(), first.transcript, other_picture).answer == first.answer

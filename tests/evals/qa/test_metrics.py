@@ -16,7 +16,7 @@ def record(answer: str | None = "Paris", label: Any = ("Paris",), **given: Any) 
 
 
 def document(title: str, kept: bool = True, corruption: str | None = None) -> DocumentUse:
-    return DocumentUse(id=title, title=title, kept=kept, corruption=corruption)
+    return DocumentUse(id=title, title=title, kept=kept, ruling="judge", corruption=corruption)
 
 
 def test_one_denominator_for_all_cases() -> None:
@@ -115,7 +115,7 @@ def test_retrieval_and_what_was_kept() -> None:
 
 def test_where_no_supporting_title_is_known_only_missing_documents_count() -> None:
     metrics = qa_score([record(documents=[document("A")])]).metrics
-    assert metrics.keys() == {"em", "f1", "accuracy", "answered", "no_documents"}
+    assert metrics.keys() == {"em", "f1", "accuracy", "answered", "no_documents", "critic_no_ruling"}
     assert metrics["no_documents"] == 0.0
 
 

@@ -298,3 +298,65 @@ def test_a_search_is_a_turn_that_is_replayed():
     assert again.answer == result.answer
     assert again.documents == result.documents
     assert result.transcript[0].role == "retriever"
+
+
+def test_a_debate_that_failed_is_no_ruling():
+    broken = {"document_proponent": "no fields", "document_opponent": "no fields", "document_judge": "none"}
+    result, _, _ = run("drag", broken, top_k=2)
+    assert [(used.kept, used.ruling) for used in result.documents] == [(True, "no ruling")] * 2
+    result, _, _ = run("drag", top_k=2)
+    assert [used.ruling for used in result.documents] == ["consensus"] * 2
+
+
+def test_a_judge_that_was_heard_in_one_order_is_contested():
+    def one_order(asked):
+        proponent_first = json.loads(asked.inputs["first_side"])["answer"] == "Sheffield"
+        return {"answer": "York"} if proponent_first else "no fields"
+
+    answers = DISAGREE | {"response_judge": one_order}
+    result, _, _ = run("drag", answers, retrieval_debate="none", judge_order="both")
+    assert (result.answer, result.contested, result.failure) == ("York", True, None)
+
+
+def test_a_later_verdict_that_fails_takes_nothing_back():
+    def judge(asked):
+        first_round = json.loads(asked.inputs["first_side"])["answer"] == "Sheffield"
+        return UNSETTLED | {"answer": "York"} if first_round else "no fields"
+
+    answers = DISAGREE | {"response_judge": judge, "revise": {"answer": "Hull"}}
+    result, _, _ = run("drag", answers, retrieval_debate="none")
+    assert (result.answer, result.failure) == ("York", None)
+
+
+def test_self_rag_does_not_take_failures_for_irrelevance():
+    result, _, _ = run("self-rag", {"relevance": "no fields"}, top_k=2)
+    assert (result.answer, result.failure.kind) == (None, "unparsed")
+    result, _, _ = run("self-rag", {"read": "no fields"}, top_k=2)
+    assert result.failure.kind == "unparsed"
+
+
+def test_self_rag_and_flare_without_a_search_have_no_documents_alike():
+    searched_nothing, _, _ = run("self-rag", {"retrieval": {"retrieve": "no"}})
+    sure, _, _ = run("flare")
+    assert (
+        (searched_nothing.documents, searched_nothing.no_documents) == (sure.documents, sure.no_documents) == ([], True)
+    )
+
+
+def test_flare_drafts_without_documents_and_keeps_what_it_read_last():
+    answers = {"writer": {"confidence": "0", "answer": ""}}
+    result, asked, _ = run("flare", answers, max_sentences=2, top_k=2)
+    drafts = [json.loads(request.inputs["documents"]) for request in asked if role_of(request) == "writer"][::2]
+    assert drafts == [[], []]
+    assert sum(used.kept for used in result.documents) == 2
+
+
+def test_a_blank_answer_is_not_confident():
+    blank = {"checker": {"confidence": "1.0", "answer": " "}}
+    result, _, _ = run("drag", blank, adaptive="confidence", top_k=1)
+    assert result.outcome == "consensus"
+
+
+def test_ircot_does_not_search_for_what_it_cannot_read():
+    _, _, retriever = run("ircot", {"thinker": NO_ANSWER_YET}, top_k=5, max_passages=5)
+    assert len(retriever.queries) == 1

@@ -1,0 +1,157 @@
+"""The training itself: transformers' `Trainer` with our losses, and checkpoints of which only whole ones are used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
+
+from demur.training.encoding import Encoder
+from demur.training.model import load_base
+from demur.training.rows import TrainingRow
+from demur.training.run import Device, OnStep, write_json
+from demur.training.settings import TrainSettings
+from optimizers.losses import make_loss
+from programs.errors import DemurError, InputError
+
+LOGGED_STEPS = 10
+KEPT = 2
+"""Checkpoints: one may be half written when training is killed, and the other is whole."""
+
+WHOLE = "whole.json"
+"""The file that is written into a checkpoint last."""
+
+
+class NotTrained(DemurError):
+    """The loss is no number any more."""
+
+
+class Rows(Dataset[dict[str, Any]]):
+    """Rows as inputs of a model, made when they are needed."""
+
+    def __init__(self, rows: Sequence[TrainingRow], encoder: Encoder) -> None:
+        self.rows, self.encoder = rows, encoder
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        return self.encoder(self.rows[number])
+
+
+def fit(
+    model: str,
+    rows: Sequence[TrainingRow],
+    out: Path,
+    settings: TrainSettings,
+    *,
+    device: Device,
+    checkpoint_every: int,
+    on_step: OnStep | None,
+) -> None:
+    """Train, or go on from the last whole checkpoint, until `out / "adapter"` is there; see `train_specialist`."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda: torch finds no CUDA GPU; use --device cpu")
+    cpu = device == "cpu" or not torch.cuda.is_available()
+    set_seed(settings.seed)
+    base = load_base(model, settings, cpu=cpu)
+    data = Rows(rows, base.encoder)
+    trainer = Trainer(
+        model=base.model,
+        args=_arguments(out / "checkpoints", settings, checkpoint_every, cpu=cpu),
+        train_dataset=data,
+        data_collator=_only_one,
+        compute_loss_func=answer_loss(settings),
+        callbacks=[_Watch(on_step)],
+    )
+    trainer.remove_callback(PrinterCallback)  # it writes to stdout, which is for results
+    last = last_whole_checkpoint(out / "checkpoints")
+    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    losses = [(entry["step"], entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
+    unfinished = out / "adapter.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    base.model.save_pretrained(unfinished)
+    base.encoder.processor.save_pretrained(unfinished)
+    write_json(unfinished / "losses.json", losses)
+    unfinished.rename(out / "adapter")
+
+
+def answer_loss(settings: TrainSettings) -> Callable[..., torch.Tensor]:
+    """What `Trainer` calls with the outputs, the labels and their number in the whole step: the mean loss over them."""
+    loss = make_loss(
+        settings.loss, lam=settings.lam, gamma=settings.gamma, smoothing=settings.smoothing, reduction="sum"
+    )
+
+    def of(outputs: Any, labels: torch.Tensor, num_items_in_batch: torch.Tensor | int | None = None) -> torch.Tensor:
+        logits, told = outputs["logits"][:, :-1], labels[:, 1:]
+        # Only the answer's positions: with a vocabulary of 200,000 the others would take gigabytes in float32.
+        kept = told != loss.ignore_index
+        total = loss(logits[kept], told[kept])
+        return total / (kept.sum() if num_items_in_batch is None else num_items_in_batch)
+
+    return of
+
+
+def last_whole_checkpoint(folder: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; those that were not are removed."""
+    whole = []
+    for checkpoint in folder.glob("checkpoint-*"):
+        if (checkpoint / WHOLE).exists():
+            whole.append((json.loads((checkpoint / WHOLE).read_text())["step"], checkpoint))
+        else:
+            shutil.rmtree(checkpoint)
+    return max(whole)[1] if whole else None
+
+
+class _Watch(TrainerCallback):
+    """Marks checkpoints that are whole, tells of progress, and stops a training whose loss is no number."""
+
+    def __init__(self, on_step: OnStep | None) -> None:
+        self.on_step = on_step
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        write_json(Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE, {"step": state.global_step})
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
+        if not logs or "loss" not in logs:
+            return
+        if not torch.isfinite(torch.tensor(logs["loss"])):
+            raise NotTrained(f"the loss is {logs['loss']} at step {state.global_step}; try a smaller --lr")
+        if self.on_step:
+            self.on_step(state.global_step, state.max_steps, logs["loss"])
+
+
+def _only_one(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return rows[0]
+
+
+def _arguments(folder: Path, settings: TrainSettings, checkpoint_every: int, *, cpu: bool) -> TrainingArguments:
+    return TrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=settings.epochs,
+        # Questions go through the model one after another: pictures of different sizes need no padding.
+        per_device_train_batch_size=1,
+        gradient_accumulation_steps=settings.batch_size,
+        learning_rate=settings.lr,
+        lr_scheduler_type="linear",
+        weight_decay=0.0,
+        max_grad_norm=1.0,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        use_cpu=cpu,
+        save_strategy="steps",
+        save_steps=checkpoint_every,
+        save_total_limit=KEPT,
+        logging_steps=LOGGED_STEPS,
+        logging_nan_inf_filter=False,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        disable_tqdm=True,
+        report_to="none",
+    )
