@@ -60,7 +60,7 @@ def test_what_does_not_fit_is_refused_and_says_what_would(name, arguments, messa
 def test_arguments_are_listed_with_type_and_default():
     arguments = {argument.name: argument for argument in arguments_of("visual-debate")}
     assert arguments["rounds"].default == 3 and arguments["rounds"].type is int
-    assert arguments_of("direct") == ()
+    assert arguments_of("naive-generation") == ()
 
 
 def test_a_program_of_ones_own_goes_by_its_class_name():
