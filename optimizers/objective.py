@@ -93,8 +93,13 @@ class Objective(CaseMetric):
 
 
 def shuffled_labels(cases: Sequence[Case], seed: int) -> list[Case]:
-    """The cases with their labels (and what else is known of the truth) dealt out anew: a control, from which nothing
-    can be learnt, so that whatever is gained is noise."""
+    """The cases with their labels dealt out anew, and without what else is known of the truth: a control, from which
+    nothing can be learnt. What kinds of errors there are is left out, since a writer of prompts learns from that."""
+    return [replace(case, truth={}) for case in shuffled_truth(cases, seed)]
+
+
+def shuffled_truth(cases: Sequence[Case], seed: int) -> list[Case]:
+    """The cases with their labels, and what else is known of the truth with them, dealt out anew."""
     order = random.Random(f"shuffled labels/{seed}").sample(range(len(cases)), len(cases))
     return [
         replace(case, label=cases[other].label, truth=cases[other].truth)

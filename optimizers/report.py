@@ -182,7 +182,7 @@ _PARTS = {"train": "training cases, which were tuned on", "test": "held-out test
 
 
 _CONTROLS: dict[Control, str] = {
-    "labels": "the training labels were shuffled, so that any gain is noise or a leak",
+    "labels": "the training labels were shuffled, so that what is gained is not learnt from them",
     "feedback": "the feedback was that on other cases, so that what is gained is gained without it",
 }
 

@@ -56,7 +56,7 @@ def load_base(name: str, settings: TrainSettings, *, cpu: bool) -> Base:
     except (OSError, ValueError, ImportError, KeyError) as error:
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise InputError(
-            f"--model {name}: cannot be loaded: {first}; expected a Hugging Face model, by its folder or its name on the hub"
+            f"--model {name}: cannot be loaded: {first}; expected the folder of a Hugging Face model or its hub name"
         ) from error
     if settings.quantize == "4bit":
         model = prepare_model_for_kbit_training(model)

@@ -17,6 +17,7 @@ A program that needs another library than DSPy and pydantic is refused, and the 
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -217,10 +218,43 @@ class Bundle:
 
     def _constructor(self) -> str:
         """The program's constructor, which sets its arguments and its prompts as they are."""
+        types = self._argument_types()
         lines = ["    def __init__(self) -> None:"]
         for name, value in self._settings().items():
-            lines.append(f"        self.{name} = {self._expression(value, f'{self.cls.__name__}.{name}')}")
+            typed = f": {types[name]}" if name in types else ""
+            lines.append(f"        self.{name}{typed} = {self._expression(value, f'{self.cls.__name__}.{name}')}")
+        lines += [f"        self.{name}: Any = None  # with these arguments there is none" for name in self._absent()]
         return "\n".join([*lines, *([] if len(lines) > 1 else ["        pass"])]) + "\n"
+
+    def _argument_types(self) -> dict[str, str]:
+        """The annotations of the program's arguments, where all that they name is in the exported file."""
+        found: dict[str, str] = {}
+        known = {name for _, name in self.definitions} | {one.alias for one in self.imports} | set(dir(builtins))
+        for cls in self.cls.__mro__[::-1]:
+            body = [node for node in self._nodes_of(cls) if isinstance(node, ast.FunctionDef)]
+            for argument in (one for node in body if node.name == "__init__" for one in node.args.args):
+                if argument.annotation is not None:
+                    names = {node.id for node in ast.walk(argument.annotation) if isinstance(node, ast.Name)}
+                    if names <= known and not any(dspy_name(n) for n in ast.walk(argument.annotation)):
+                        found[argument.arg] = ast.unparse(argument.annotation)
+        return found
+
+    def _absent(self) -> list[str]:
+        """Attributes that the protocol names, and that the program has not with its arguments."""
+        nodes = [node for cls in self.cls.__mro__ for node in self._nodes_of(cls)]
+        kept = [node for node in nodes if getattr(node, "name", "") in self.attributes]
+        named = {
+            inner.attr
+            for node in kept
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self"
+        }
+        return sorted(name for name in named if not hasattr(self.program, name))
+
+    def _nodes_of(self, cls: type) -> list[ast.stmt]:
+        """What is in the class, if it is copied."""
+        found = self.definitions.get((cls.__module__, cls.__name__))
+        return found[0].body if found and isinstance(found[0], ast.ClassDef) else []
 
     def _settings(self) -> dict[str, Any]:
         """The attributes of the program that its protocol looks at, and its prompts."""
@@ -281,9 +315,9 @@ _OF_DSPY = frozenset({"callbacks", "history", "lm", "demos", "config", "stage", 
 """Attributes that DSPy's modules have for themselves."""
 
 
-def dspy_name(node: ast.Attribute) -> bool:
+def dspy_name(node: ast.AST) -> bool:
     """Whether the attribute is one of the module `dspy`."""
-    return isinstance(node.value, ast.Name) and node.value.id == "dspy"
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "dspy"
 
 
 def import_lines(imports: Iterable[Foreign]) -> str:

@@ -178,6 +178,9 @@ class DebateProgram:
     async def debate(self, **inputs: Any) -> Prediction:
         raise NotImplementedError
 
+    def check(self) -> None:
+        """Nothing is to be checked before any program."""
+
     async def play(self, setting: Setting, **inputs: Any) -> Prediction:
         """Play the program on one question.
 

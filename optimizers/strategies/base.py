@@ -17,7 +17,7 @@ from dspy.utils.exceptions import LMError
 
 from evals.benchmarks.base import Case
 from optimizers.feedback import Feedback
-from optimizers.objective import Objective, shuffled_labels
+from optimizers.objective import Objective, shuffled_truth
 from programs import DebateProgram, InputError
 from programs.calls import error_line
 from programs.compiling import Compiling, ModelStopped
@@ -71,7 +71,7 @@ class Tuning:
     @cached_property
     def _told_by(self) -> dict[str, Case]:
         cases = list(self.objective.cases.values())
-        return {case.id: case for case in (shuffled_labels(cases, self.seed) if self.strange_feedback else cases)}
+        return {case.id: case for case in (shuffled_truth(cases, self.seed) if self.strange_feedback else cases)}
 
     def score_with_roles(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
         """Half how the case ended, by the objective, and half how the roles did by themselves, in [0, 1].

@@ -1,11 +1,13 @@
 """What is optimised: right answers, the Brier score, or a function of one's own."""
 
+from dataclasses import replace
+
 import dspy
 import pytest
 
 from evals.benchmarks.base import Case
 from evals.benchmarks.scenes import Scenes
-from optimizers.objective import Objective, shuffled_labels
+from optimizers.objective import Objective, shuffled_labels, shuffled_truth
 from programs.errors import InputError
 from programs.transcript import Transcript
 
@@ -82,7 +84,10 @@ def test_what_is_learnt_from_and_chosen_on_share_no_picture():
     assert [len(part) for part in one_picture.parts(0)] == [2, 2]
 
 
-def test_shuffled_labels_are_the_same_labels_on_other_cases():
+def test_shuffled_labels_are_the_same_labels_on_other_cases_and_nothing_else_is_known():
+    with_truth = [replace(one, truth={"cause": one.id}) for one in CASES]
+    assert [one.truth for one in shuffled_labels(with_truth, 0)] == [{}] * 12
+    assert {one.truth["cause"] for one in shuffled_truth(with_truth, 0)} == {one.id for one in CASES}
     shuffled = shuffled_labels(CASES, 0)
     assert [one.id for one in shuffled] == [one.id for one in CASES]
     assert sorted(str(one.label) for one in shuffled) == sorted(str(one.label) for one in CASES)
