@@ -1,10 +1,10 @@
 """What a run will cost, before a cent is spent.
 
 A few sampled cases are rehearsed without a model: whatever the roles are asked, they give the first of the closed
-choices, or the second, all alike, in turns or in other regular patterns. That finds the fewest and the most calls that the program's structure
-allows, and the prompts whose length is measured. Where between them a real run lies depends on how often its roles
-disagree; the likely value assumes what the authors of the visual-debate paper published: 273 of 2,967 debates went
-beyond the first round.
+choices, or the second, all alike, in turns or in other regular patterns. That finds the fewest and the most calls
+that the program's structure allows, and the prompts whose length is measured. Where between them a real run lies
+depends on how often its roles disagree; the likely value assumes what the authors of the visual-debate paper
+published: 273 of 2,967 debates went beyond the first round.
 """
 
 from __future__ import annotations

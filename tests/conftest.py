@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("demur", deadline=None)  # how fast an example is depends on what else the machine does
-settings.load_profile("demur")
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"  # DSPy would fetch its price table from the network
 
 from tests.server import Received, ScriptedServer
+
+settings.register_profile("demur", deadline=None)  # how fast an example is depends on what else the machine does
+settings.load_profile("demur")
 
 SHARED = Path(os.environ.get("DEMUR_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 

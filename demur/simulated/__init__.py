@@ -4,7 +4,8 @@ It is a test bench and never evidence for a method. It answers the roles of `sig
 DSPy's optimizers, in any adapter's format, and makes known mistakes at known rates, so that programs, evaluations
 and optimizers can be tried and tested. The law below is fixed by fiat, before any prompt is tuned on it: it makes
 every mechanism that a debate or an optimizer may use have an effect that can be found, and the numbers of the later
-parts were chosen by looking at such effects. It was not measured on any model, and no report may present a number that comes from it as anything but "simulated".
+parts were chosen by looking at such effects. It was not measured on any model, and no report may present a number
+that comes from it as anything but "simulated".
 
 The truth. The model knows the pictures of generated scenes (`evals.scenes`) from a text chunk of the PNG file. It
 refuses every other picture, and a visual role without one. It knows the object that is asked about from the words

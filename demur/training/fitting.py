@@ -20,7 +20,8 @@ from demur.training.settings import TrainSettings
 from optimizers.losses import make_loss
 from programs.errors import DemurError, InputError
 
-LOGGED_STEPS = 10
+TOLD_STEPS = 10
+"""Losses are told as the means of so many steps."""
 KEPT = 2
 """Checkpoints: one may be half written when training is killed, and the other is whole."""
 
@@ -73,7 +74,7 @@ def fit(
     trainer.remove_callback(PrinterCallback)  # it writes to stdout, which is for results
     last = last_whole_checkpoint(out / "checkpoints")
     trainer.train(resume_from_checkpoint=str(last) if last else None)
-    losses = [(entry["step"], entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
+    losses = _means(trainer.state.log_history)
     unfinished = out / "adapter.unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     base.model.save_pretrained(unfinished)
@@ -123,8 +124,15 @@ class _Watch(TrainerCallback):
             return
         if not torch.isfinite(torch.tensor(logs["loss"])):
             raise NotTrained(f"the loss is {logs['loss']} at step {state.global_step}; try a smaller --lr")
-        if self.on_step:
-            self.on_step(state.global_step, state.max_steps, logs["loss"])
+        if self.on_step and state.global_step % TOLD_STEPS == 0:
+            self.on_step(state.global_step, state.max_steps, _means(state.log_history)[-1][1])
+
+
+def _means(log: Sequence[dict[str, Any]]) -> list[tuple[int, float]]:
+    """(step, mean loss of the steps since the one before), every ten steps and at the end."""
+    entries = [(entry["step"], entry["loss"]) for entry in log if "loss" in entry]
+    parts = [entries[start : start + TOLD_STEPS] for start in range(0, len(entries), TOLD_STEPS)]
+    return [(part[-1][0], sum(loss for _, loss in part) / len(part)) for part in parts]
 
 
 def _only_one(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -148,7 +156,7 @@ def _arguments(folder: Path, settings: TrainSettings, checkpoint_every: int, *, 
         save_strategy="steps",
         save_steps=checkpoint_every,
         save_total_limit=KEPT,
-        logging_steps=LOGGED_STEPS,
+        logging_steps=1,  # a mean over steps would forget those before a stop
         logging_nan_inf_filter=False,
         remove_unused_columns=False,
         dataloader_pin_memory=False,

@@ -1,10 +1,10 @@
 """AlignVQA: specialists answer, answers become stances, generalists argue about them and revise their confidence.
 
 Source: "Refine and Align: Confidence Calibration through Multi-Agent Interaction in VQA". Stage 1: each specialist
-gives an answer and a confidence; equivalent answers are merged into stances. Stage 2: generalists are drawn in proportion to
-the stances' frequencies, argue for their stance, see the strongest argument for it and the strongest against it, each
-checked (chain of verification, Dhuliawala et al. 2023, with a search), and revise answer and confidence. The answer is
-the majority stance; its confidence is the mean revised confidence of those who hold it.
+gives an answer and a confidence; equivalent answers are merged into stances. Stage 2: generalists are drawn in
+proportion to the stances' frequencies, argue for their stance, see the strongest argument for it and the strongest
+against it, each checked (chain of verification, Dhuliawala et al. 2023, with a search), and revise answer and
+confidence. The answer is the majority stance; its confidence is the mean revised confidence of those who hold it.
 """
 
 from __future__ import annotations
