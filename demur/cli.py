@@ -36,6 +36,7 @@ from demur.commands import (
     quickstart,
     report,
     score,
+    train,
 )
 from demur.console import err, out
 from programs.errors import DemurError, InputError
@@ -75,6 +76,7 @@ for command in (
 ):
     app.command()(command)
 app.command("compare")(compare.compare_runs)
+app.command("train-specialist")(train.train_specialist_command)
 app.add_typer(pope.app, name="pope")
 app.add_typer(models.app, name="models")
 app.add_typer(index.app, name="index")

@@ -1,3 +1,5 @@
+# pyright: reportMissingImports=false
+# The libraries are those of the extra [train].
 """Losses for calibrated answers, as torch modules: AlignCal, focal, label smoothing, and focal + λ AlignCal.
 
 All take logits of shape (..., classes) and targets of shape (...), and work on log-softmax. This module needs torch

@@ -51,12 +51,12 @@ class Direct(DebateProgram):
         source = self.confidence or ("auto" if open_ended else None)
         turn = await self.turn("answerer", "answer", self.answerer, logprobs=source in ("auto", "logprob"), **case)
         sure = confidence_in(turn, "answer", source) if source and turn.ok else None
-        answer = chosen(turn.said.answer, case["choices"]) if open_ended else turn.said.answer
+        answer: str = turn.said.answer
         return dspy.Prediction(
-            answer=answer,
+            answer=chosen(answer, case["choices"]) if open_ended else answer,
             reason=turn.said.reason,
             outcome="answered",
             confidence=sure and sure.value,
             confidence_source=sure and sure.source,
-            interpretation=None if open_ended else interpret([turn], answer),
+            interpretation=None if open_ended else interpret([turn], turn.said.answer),
         )

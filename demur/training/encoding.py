@@ -1,3 +1,5 @@
+# pyright: reportMissingImports=false
+# The libraries are those of the extra [train].
 """A question and its answer as what a Hugging Face model takes, with labels on the tokens of the answer alone.
 
 The answer's tokens are those of the answer's text and of what ends a turn in the model's chat template; all else has

@@ -1,3 +1,5 @@
+# pyright: reportMissingImports=false
+# The libraries are those of the extra [train].
 """The training itself: transformers' `Trainer` with our losses, and checkpoints of which only whole ones are used."""
 
 from __future__ import annotations

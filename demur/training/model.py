@@ -1,3 +1,5 @@
+# pyright: reportMissingImports=false
+# The libraries are those of the extra [train].
 """Loading a Hugging Face model to be fine-tuned, and putting a LoRA adapter on its language model."""
 
 from __future__ import annotations

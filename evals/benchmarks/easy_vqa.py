@@ -1,3 +1,5 @@
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+# The package `easy_vqa` is that of the extra [easy-vqa]; it is not this module.
 """easy-VQA: questions about one coloured shape in a picture of 64 × 64 pixels, from the PyPI package `easy-vqa`.
 
 5,000 pictures with 48,248 questions and 13 answers; no picture is in both splits. The answers are given as choices of

@@ -254,7 +254,10 @@ def test_estimate_calls_no_model(demur):
         (["evaluate", "nope"], "no program is called 'nope'; there are: direct"),
         (["evaluate"], "which program?"),
         (["evaluate", "direct", "--set", "rounds"], "expected NAME=VALUE"),
-        (["evaluate", "direct", "--set", "rounds=2"], "direct has no argument 'rounds'; its arguments are: none"),
+        (
+            ["evaluate", "direct", "--set", "rounds=2"],
+            "direct has no argument 'rounds'; its arguments are: questions, confidence",
+        ),
         (["evaluate", "visual-debate", "--set", "rounds=many"], "rounds='many' does not fit"),
         (["evaluate", "visual-debate", "--set", "told=all"], "told='all' does not fit"),
         (["evaluate", "visual-debate", "--set", "rounds=-1"], "rounds must be 0 or more, got -1"),

@@ -121,7 +121,7 @@ def test_damage_is_reported_and_the_server_goes_on(tmp_path: Path) -> None:
         turns = run.folder / "turns.jsonl"
         turns.write_bytes(turns.read_bytes().replace(b'"role"', b'!role"'))
         status, _, body = ask(server, "/api/debate?number=1")
-        assert status == 500 and "turns.jsonl: the line at byte" in json.loads(body)["error"]
+        assert status == 500 and ": the line is damaged" in json.loads(body)["error"]
         assert ask(server, "/")[0] == 200
 
 

@@ -56,6 +56,7 @@ def test_on_the_background_loop_itself_it_raises_instead_of_waiting_for_ever():
 
 
 def test_ctrl_c_cancels_and_waits_for_the_cleaning_up():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have switched off
     seen = []
 
     async def long():

@@ -15,7 +15,7 @@ def test_every_benchmark_is_found_by_its_name() -> None:
     for name, benchmark in BENCHMARKS.items():
         assert get_benchmark(name) is benchmark
         assert benchmark.name == name
-        assert benchmark.task in ("visual", "text")
+        assert benchmark.task in ("visual", "text", "vqa")
         assert benchmark.description and benchmark.headline
 
 
