@@ -102,10 +102,13 @@ def _open_corpus(corpus: str, progress: Callable[[int], None]) -> Retriever:
     # Of several processes that want it, one makes it.
     with FileLock(folder.with_suffix(".lock")):
         try:
-            return load_bm25(folder)
+            found = load_bm25(folder)
         except InputError:  # not there, or damaged
             build_bm25(read_corpus(corpus), folder, settings, progress=progress)
-            return load_bm25(folder)
+            found = load_bm25(folder)
+    if found.manifest.rows == 0:
+        raise InputError(f"the corpus {corpus} has no rows; expected at least one passage")
+    return found
 
 
 def _corpus_hash(corpus: str) -> str:

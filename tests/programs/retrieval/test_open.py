@@ -136,3 +136,10 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
 
 def test_an_index_in_memory() -> None:
     assert found(in_memory([Passage("1", "Alien", "A film.")]), "films") == ["1"]
+
+
+def test_a_corpus_without_rows_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "empty.jsonl").write_text("\n")
+    with pytest.raises(InputError, match="empty.jsonl has no rows"):
+        open_retriever(tmp_path / "empty.jsonl")
