@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evals.benchmarks.hub import load_split
 from evals.benchmarks.pope_files import HUB, DataSpec, Question, refuse_duplicates
 from evals.jsonl import Row
 from evals.pope_build import SETTINGS
@@ -42,15 +43,13 @@ def read_hub(spec: DataSpec) -> list[Question]:
 
 def _load(name: str, setting: str) -> Dataset:
     import datasets  # takes a second, and only this function needs it
-    from datasets.exceptions import DatasetsError
 
-    try:
-        table = datasets.load_dataset(name, _CONFIGURATION, split=setting)
-    except (OSError, ValueError, DatasetsError) as error:
-        raise InputError(
-            f"cannot load {name!r} ({_CONFIGURATION}, {setting}) from the Hugging Face hub: {error}; without access to "
-            "it, give the published label files with --data and the folder of pictures with --images"
-        ) from error
+    table = load_split(
+        name,
+        _CONFIGURATION,
+        setting,
+        instead="give the published label files with --data and the folder of pictures with --images",
+    )
     missing = [column for column in _COLUMNS if column not in table.column_names]
     if missing or not isinstance(table.features["image"], datasets.Image):
         raise InputError(

@@ -7,6 +7,7 @@ https://huggingface.co/datasets/RUC-NLPIR/FlashRAG_datasets/tree/578fa499dca93ca
 
 from __future__ import annotations
 
+from evals.benchmarks.hub import load_split
 from evals.benchmarks.pope_files import HUB
 from evals.jsonl import Row
 from programs.errors import InputError
@@ -21,17 +22,8 @@ def read_split(name: str, configuration: str, split: str) -> list[Row]:
     Raises:
         InputError: the data set, the configuration or the split cannot be had, or its columns are others.
     """
-    import datasets  # takes a second, and only this function needs it
-    from datasets.exceptions import DatasetsError
-
     where = f"{HUB}{name}, {configuration}, {split}"
-    try:
-        table = datasets.load_dataset(name, configuration, split=split)
-    except (OSError, ValueError, DatasetsError) as error:
-        raise InputError(
-            f"cannot load {name!r} ({configuration}, {split}) from the Hugging Face hub: {error}; without access to "
-            "it, give the file with the questions with --data"
-        ) from error
+    table = load_split(name, configuration, split, instead="give the file with the questions with --data")
     if missing := [column for column in _COLUMNS if column not in table.column_names]:
         raise InputError(
             f"{where}: no {', '.join(missing)}; found the columns {', '.join(table.column_names)}; expected those of "

@@ -14,7 +14,7 @@ from typing import Any
 
 from evals.benchmarks.base import Case
 from evals.benchmarks.pope_files import HUB
-from evals.benchmarks.vqa_hub import load_split
+from evals.benchmarks.vqa_hub import read_split
 from evals.benchmarks.yes_no import picture_folder, sample
 from evals.jsonl import Row, read_table
 from evals.qa import qa_correct, qa_score
@@ -72,9 +72,9 @@ class Vqa:
 
     def _cases(self, item: str, images: Path | None, recorded: bool) -> Iterator[tuple[Case, str]]:
         if item in SPLITS and not Path(item).exists():
-            part, rows = item, load_split(self.on_hub, item)
+            part, rows = item, read_split(self.on_hub, item)
         elif item.startswith(HUB):
-            part, rows = "test", load_split(item.removeprefix(HUB), "test")
+            part, rows = "test", read_split(item.removeprefix(HUB), "test")
         else:
             path = Path(item)
             part = path.stem

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evals.benchmarks.hub import load_split
 from evals.benchmarks.pope_files import HUB
 from evals.jsonl import Row
 from programs.errors import InputError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def load_split(name: str, split: str) -> list[tuple[Row, Callable[[], bytes | Path]]]:
+def read_split(name: str, split: str) -> list[tuple[Row, Callable[[], bytes | Path]]]:
     """The rows of a split, and what gives the picture of each; downloads what is not cached.
 
     A row's `image` is its number where it has a picture, and None where it has none; pictures are decoded when a case
@@ -25,16 +26,11 @@ def load_split(name: str, split: str) -> list[tuple[Row, Callable[[], bytes | Pa
         InputError: the data set or the split cannot be had, or it has no pictures.
     """
     import datasets  # takes a second, and only this function needs it
-    from datasets.exceptions import DatasetsError
 
     where = f"{HUB}{name}, {split}"
-    try:
-        table = datasets.load_dataset(name, split=split)
-    except (OSError, ValueError, DatasetsError) as error:
-        raise InputError(
-            f"cannot load {name!r} ({split}) from the Hugging Face hub: {error}; without access to it, give a file "
-            "with --data and the folder of its pictures with --images"
-        ) from error
+    table = load_split(
+        name, None, split, instead="give a file with --data and the folder of its pictures with --images"
+    )
     if "image" not in table.column_names or not isinstance(table.features["image"], datasets.Image):
         raise InputError(f"{where}: found the columns {', '.join(table.column_names)}; expected `image` with pictures")
     table = table.cast_column("image", datasets.Image(decode=False))
