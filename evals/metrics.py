@@ -136,7 +136,7 @@ class _Case:
     confidence_source: str | None
     interpreted: dict[str, bool | None]
     """For what the truth knows of `cause` and `region`: whether the interpretation of a false claim names it."""
-    names: frozenset[str]
+    names: tuple[str, ...]
     """Which of them the interpretation names at all."""
 
     @classmethod
@@ -154,7 +154,7 @@ class _Case:
             confidence=record.confidence if record.status == "ok" else None,
             confidence_source=record.confidence_source,
             interpreted=_interpreted(record),
-            names=frozenset(name for name in _INTERPRETED if (record.interpretation or {}).get(name) is not None),
+            names=tuple(name for name in _INTERPRETED if (record.interpretation or {}).get(name) is not None),
         )
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals import frames
 from evals.journal import mend_journal, read_cases, validated
-from evals.performance import Place, last_performance, place_of
+from evals.performance import last_performance, place_of
 from evals.record_file import RecordFile
 from evals.records import Record
 from programs.errors import InputError
@@ -111,9 +111,9 @@ class Run:
 
     def distinct_turns(self) -> Iterator[tuple[str, Turn]]:
         """(case id, turn) of `turns`, each attempt once: a replay that was interrupted keeps some turns twice."""
-        seen: set[tuple[str, Place, int]] = set()
+        seen: set[int] = set()  # hashes, since the keys of a large run would fill the memory
         for case_id, turn in self.turns():
-            key = (case_id, place_of(turn), turn.attempt)
+            key = hash((case_id, place_of(turn), turn.attempt))
             if key not in seen:
                 seen.add(key)
                 yield case_id, turn

@@ -14,7 +14,7 @@ from evals.score import Score, Scoring
 from programs.retrieval.base import Passage
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """One question with its truth.
 
