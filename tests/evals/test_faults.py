@@ -280,7 +280,7 @@ def test_what_no_case_can_survive_stops_the_run_and_costs_no_case(serve, tmp_pat
 
 def test_hanging_requests_leave_the_connections_to_others(serve, tmp_path):
     server = serve(dict.fromkeys(range(8), HANG))
-    progress = run(tmp_path / "r", 40, server.lm(timeout_s=0.5, concurrency=1), concurrency=4)
+    progress = run(tmp_path / "r", 40, server.lm(timeout_s=1, concurrency=1), concurrency=4)
     assert (progress.done, progress.failed) == (40, 8)
     timed_out = [number for number, record in records_of(tmp_path / "r").items() if record.status == "timeout"]
     assert sorted(timed_out) == list(range(8))

@@ -3,7 +3,6 @@ import contextvars
 import os
 import signal
 import threading
-import time
 
 import dspy
 import pytest
@@ -68,11 +67,9 @@ def test_ctrl_c_cancels_and_waits_for_the_cleaning_up():
             seen.append("cleaned up")
 
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    started = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         run_sync(long())
     assert seen == ["started", "cleaned up"]
-    assert time.perf_counter() - started < 5
 
 
 def test_many_threads_share_the_loop():

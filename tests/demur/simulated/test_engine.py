@@ -145,11 +145,20 @@ def test_other_questions_are_refused(lm: dspy.LM) -> None:
         dspy.Predict(AnswerQuestion)(image=CASES[0][0], question="What color is it?")
 
 
-def test_latency_is_waited_for() -> None:
-    async def two_at_once(engine: AsyncSimulatedEngine) -> float:
-        loop = asyncio.get_running_loop()
-        request, start = Request(model="simulated", messages=(Message.user("Hello"),)), loop.time()
-        await asyncio.gather(engine.complete(request), engine.complete(request))
-        return loop.time() - start
+def test_latency_is_waited_for_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
 
-    assert 0.2 <= asyncio.run(two_at_once(AsyncSimulatedEngine(SimulatedEngine(latency_s=0.2)))) < 0.39
+    async def two_at_once(engine: AsyncSimulatedEngine) -> None:
+        both = asyncio.Barrier(2)
+
+        async def sleep(seconds: float) -> None:
+            waited.append(seconds)
+            await both.wait()  # for ever, if the second began after the first
+
+        monkeypatch.setattr("demur.simulated.engine.asyncio.sleep", sleep)
+        request = Request(model="simulated", messages=(Message.user("Hello"),))
+        async with asyncio.timeout(60):
+            await asyncio.gather(engine.complete(request), engine.complete(request))
+
+    asyncio.run(two_at_once(AsyncSimulatedEngine(SimulatedEngine(latency_s=0.2))))
+    assert waited == [0.2, 0.2]
