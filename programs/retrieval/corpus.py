@@ -6,13 +6,15 @@ and the text (https://github.com/RUC-NLPIR/FlashRAG). Whatever else it has is th
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from programs.errors import InputError
 from programs.retrieval.base import Passage
@@ -67,7 +69,8 @@ def read_corpus(corpus: str | Path) -> Iterator[Passage]:
     """All passages of a corpus in their order, those without text too; only ids are kept of those that went by.
 
     Args:
-        corpus: a `.jsonl` file (any other ending too), a `.parquet` file, or `hf:` and the name of a data set.
+        corpus: a `.jsonl` file (any other ending too; gzip is unpacked), a `.parquet` file, or `hf:` and the name of
+            a data set.
 
     Raises:
         InputError: it cannot be read, a row is not as expected, or an id comes twice. Files are opened at the first
@@ -92,10 +95,10 @@ def read_passage(where: str, data: Any) -> Passage:
         InputError: beginning with `where`, if it describes none.
     """
     if not isinstance(data, dict):
-        raise InputError(f"{where}: found {type(data).__name__}; expected a JSON object")
+        raise InputError(f"{where}: found {type(data).__name__}; expected one JSON object a line")
     data = mended(data)
     title, text = data.get("title"), data.get("text")
-    if text is None:
+    if text is None and ("contents" in data or "text" not in data):
         contents = _text(where, data, "contents")
         named, text = split_contents(contents)
         title = named if title is None else title
@@ -135,7 +138,7 @@ def _identity(where: str, data: dict[str, Any]) -> str:
 
 def _text(where: str, data: dict[str, Any], key: str) -> str:
     value = data.get(key)
-    if value is None:
+    if key not in data:
         raise InputError(f"{where}: no {key!r}; found the keys {_listed(data)}; {_EXPECTED}")
     if not isinstance(value, str):
         raise InputError(f"{where}: {key!r} is {value!r}; expected a text")
@@ -155,7 +158,7 @@ def _rows(corpus: str) -> Iterator[tuple[str, Any]]:
 
 def _jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             for number, line in enumerate(file, start=1):
                 where = f"{path}, line {number}"
                 try:
@@ -166,19 +169,28 @@ def _jsonl_rows(path: Path) -> Iterator[tuple[str, Any]]:
                 text = text.strip().removeprefix("\ufeff")
                 if text:
                     yield where, _parsed(where, text)
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or error
         raise InputError(
-            f"cannot read the corpus {path}: {error.strerror or error}; expected a JSONL or Parquet file, "
+            f"cannot read the corpus {path}: {why}; expected a JSONL or Parquet file, "
             f"or {HUB}OWNER/NAME for a data set of the Hugging Face hub"
         ) from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, unpacked if it is packed with gzip, whatever its name."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return cast("BinaryIO", gzip.open(path)) if packed else path.open("rb")
 
 
 def _parsed(where: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
+        hint = "; of an array, `jq -c '.[]' FILE` makes such lines" if text.startswith("[") else ""
         raise InputError(
-            f"{where}: broken JSON: {error}; found {text[:80]!r}, expected one JSON object a line"
+            f"{where}: broken JSON: {error}; found {text[:80]!r}, expected one JSON object a line{hint}"
         ) from error
 
 

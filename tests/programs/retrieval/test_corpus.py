@@ -1,5 +1,6 @@
 """Corpora: every format gives the same passages, and what is wrong is said with its place."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -36,7 +37,9 @@ def test_all_formats_give_the_same_passages_and_the_same_hash(tmp_path: Path, fl
     rows = [{"id": "a", "title": "Alien", "text": ALIEN.text}, {"id": "7", "title": "Heat", "text": HEAT.text}]
     separate = write(tmp_path / "separate.jsonl", *rows)
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "corpus.parquet")
-    for corpus in (flashrag, separate, str(tmp_path / "corpus.parquet")):
+    packed = tmp_path / "corpus.jsonl.gz"
+    packed.write_bytes(gzip.compress(flashrag.read_bytes()))
+    for corpus in (flashrag, separate, str(tmp_path / "corpus.parquet"), packed):
         assert list(read_corpus(corpus)) == [ALIEN, HEAT]
         tally = tally_corpus(corpus)
         assert (tally.rows, tally.empty) == (2, 0)
@@ -116,7 +119,9 @@ def test_passages_without_text_are_counted(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", r"line 2: broken JSON: .*found '\{', expected one JSON object a line"),
-        ("[1]", r"line 2: found list; expected a JSON object"),
+        ("[1]", r"line 2: found list; expected one JSON object a line"),
+        ("[", r"line 2: broken JSON: .*found '\['.*; of an array, `jq -c '\.\[\]' FILE` makes such lines"),
+        ({"id": 2, "text": None}, r"line 2: 'text' is None; expected a text"),
         ({"contents": "x"}, r"line 2: no 'id'; found the keys contents; expected 'id' with 'text'"),
         ({"id": 2}, r"line 2: no 'contents'; found the keys id; expected 'id' with 'text'"),
         ({"id": 2, "title": "T"}, r"line 2: no 'contents'; found the keys id, title; expected"),
@@ -140,6 +145,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.jsonl").write_bytes('{"id": 1, "text": "é"}'.encode("latin-1"))
     with pytest.raises(InputError, match=r"line 1: not UTF-8 \(byte 19\)"):
         list(read_corpus(tmp_path / "latin.jsonl"))
+    (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(b'{"id": 1, "text": "x"}')[:20])
+    with pytest.raises(InputError, match=r"cannot read the corpus .*torn\.jsonl\.gz: Compressed file ended before"):
+        list(read_corpus(tmp_path / "torn.jsonl.gz"))
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(InputError, match=r"cannot read the corpus .*broken\.parquet as Parquet"):
         list(read_corpus(tmp_path / "broken.parquet"))
