@@ -17,6 +17,7 @@ import pytest
 from demur.models import make_lm
 from evals.benchmarks.base import Case
 from evals.metrics import yes_no_score
+from evals.performance import place_of
 from evals.run import Run, RunFolder, RunSpec
 from evals.runner import Budget, Runner
 from programs import DemurError, make_program
@@ -220,12 +221,20 @@ def test_lasting_faults_are_values_that_say_why_and_only_they_are_asked_again(se
 
 def test_debates_on_a_server_that_fails_at_random(serve, tmp_path):
     """Whatever fails: as many attempts as requests, no turn answered twice, and the same result in the end."""
-    count, luck = 60, Random(3)
+    count, times = 60, Counter()
     faults = [failing(500), failing(429), RESET, HTML, GARBAGE, HALF_RESET, Reply(""), Reply("", "length")]
     good, bad = serve(), serve()
     run(tmp_path / "good", count, good.lm(), "visual-debate")
     answer = bad.server.answer
-    bad.server.answer = lambda asked: luck.choice(faults) if luck.random() < 0.3 else answer(asked)
+
+    def sometimes(asked):
+        """Which requests fail does not depend on the order in which they come."""
+        what = (json.dumps(asked.body["messages"][0]), asked.text, "response_format" in asked.body)
+        times[what] += 1
+        luck = Random(repr((what, times[what])))
+        return luck.choice(faults) if luck.random() < 0.3 else answer(asked)
+
+    bad.server.answer = sometimes
 
     failed = [run(tmp_path / "bad", count, bad.lm(retries=1), "visual-debate").failed]
     while failed[-1] and len(failed) < 20:
@@ -233,12 +242,14 @@ def test_debates_on_a_server_that_fails_at_random(serve, tmp_path):
     assert failed[0] > 0 and failed[-1] == 0
 
     records, expected = records_of(tmp_path / "bad"), records_of(tmp_path / "good")
-    spoken = [turn for turns in turns_of(tmp_path / "bad").values() for turn in turns]
-    assert sum(len(turn.attempts) for turn in spoken) == len(bad.server.log)
+    said = turns_of(tmp_path / "bad")
+    assert sum(len(turn.attempts) for turns in said.values() for turn in turns) == len(bad.server.log)
     assert set(bad.answered.values()) == {1}
     # A debate can do without the description of the object: then its case is no failed one.
     undescribed = sum(record.failed_turns for record in records.values())
-    assert sum(turn.ok for turn in spoken) == len(good.server.log) - undescribed
+    # And what others had said without one that came after all was asked again: it is counted once.
+    answered = {(number, place_of(turn)) for number, turns in said.items() for turn in turns if turn.ok}
+    assert len(answered) == len(good.server.log) - undescribed
     assert Counter(record.outcome for record in expected.values()) == {
         "consensus": 30, "no side persuaded": 20, "judge": 10,
     }  # fmt: skip
@@ -252,7 +263,7 @@ def test_a_server_that_asks_for_patience_gets_it(serve, tmp_path, pauses):
     date = formatdate(time.time() + 30, usegmt=True)
     server = serve({1: [failing(429, retry_after="7")], 2: [failing(503, retry_after=date)]})
     assert run(tmp_path / "r", 6, server.lm(retries=1), concurrency=1).failed == 0
-    assert pauses[0] == 7 and 25 < pauses[1] <= 30 and len(pauses) == 2
+    assert pauses[0] == 7 and 0 < pauses[1] <= 30 and len(pauses) == 2
 
 
 @pytest.mark.parametrize(
