@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("torch", reason="needs the extra [train], which has torch")
+
 import torch
 from PIL import Image
 from transformers import AutoProcessor, AutoTokenizer

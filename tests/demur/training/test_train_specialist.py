@@ -9,6 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("torch", reason="needs the extra [train], which has torch")
+
 import torch
 from peft import PeftModel
 from PIL import Image
