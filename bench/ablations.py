@@ -96,7 +96,7 @@ def collect(folder: Path, seed: int) -> ImitationLibrary:
     run = evaluate(
         make_program("visual-debate"), scenes, scenes.load(["train"], limit=180, seed=seed), folder, seed=seed
     ).run
-    return collect_imitation(run.records(), run.transcripts(), scenes)
+    return collect_imitation(run.records(), run.transcripts(), scenes).library
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ def main() -> None:
     groups = [str(number) for number in test.picture_of.tolist()]
     for name in arguments.settings:
         setting = SETTINGS[name]
-        table = Table("loss", "calibrator", "accuracy", *MEASURES, "ECE of the seeds", box=None, pad_edge=False)
+        columns = ("accuracy", "confidence", *MEASURES, "ECE of the seeds")
+        table = Table("loss", "calibrator", *columns, box=None, pad_edge=False)
         for loss_name, loss in LOSSES.items():
             answers = [_answers(train, test, setting, loss, len(vocabulary), seed) for seed in range(arguments.seeds)]
             for calibrator in CALIBRATORS:
@@ -214,6 +215,7 @@ def _figures(answers: Sequence[Answers], calibrator: str, groups: Sequence[str],
     def again(cases: Sequence[int]) -> dict[str, float | None]:
         drawn = np.asarray(cases, dtype=np.intp)
         found = {"accuracy": float(np.mean([right[drawn].mean() for _, right in sides]))}
+        found["confidence"] = float(np.mean([sure[drawn].mean() for sure, _ in sides]))
         for name, measure in MEASURES.items():
             found[name] = float(np.mean([measure(sure[drawn], right[drawn]) for sure, right in sides]))
         return dict(found)

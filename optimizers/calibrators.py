@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import block_diag
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax, logit
 
@@ -31,6 +32,10 @@ offsets alike."""
 
 _TEMPERATURES = (0.05, 20.0)
 """Between which temperatures the best is looked for: beyond, all confidences are as good as 0, ½ or 1."""
+
+
+_FLAT = 1e-8
+"""The gradient at which a search ends."""
 
 
 class NotFitted(DemurError):
@@ -139,26 +144,32 @@ def fit_dirichlet(
     options = table.shape[1]
     if options < 2:
         raise InputError("a Dirichlet calibrator needs the probabilities of two options or more; found one")
-    logs, rows = np.log(inside(table)), np.arange(len(table))
+    features = np.column_stack([np.log(inside(table)), np.ones(len(table))])
     absent = np.zeros(table.shape) if there is None else np.where(there, 0.0, -np.inf)
-    target = np.zeros(table.shape)
+    rows, target = np.arange(len(table)), np.zeros(table.shape)
     target[rows, numbers] = 1.0
-    off = ~np.eye(options, dtype=bool)
+    # Of the weights, with the offsets as their last column; what is on the diagonal is free.
+    stiffness = np.full((options, options + 1), 2 * penalty / (options * (options - 1)))
+    stiffness[:, -1] = 2 * penalty / options
+    np.fill_diagonal(stiffness, 0.0)
+
+    def predicted(parameters: Array) -> Array:
+        return log_softmax(features @ parameters.reshape(stiffness.shape).T + absent, axis=1)
 
     def loss(parameters: Array) -> tuple[float, Array]:
-        weights, offsets = parameters[:-options].reshape(options, options), parameters[-options:]
-        predicted = log_softmax(logs @ weights.T + offsets + absent, axis=1)
-        surplus = (np.exp(predicted) - target) / len(table)
-        value = -predicted[rows, numbers].mean() + penalty * (
-            np.square(weights[off]).mean() + np.square(offsets).mean()
-        )
-        by_weight = surplus.T @ logs + 2 * penalty * np.where(off, weights, 0.0) / off.sum()
-        by_offset = surplus.sum(axis=0) + 2 * penalty * offsets / options
-        return float(value), np.concatenate([by_weight.ravel(), by_offset])
+        said = predicted(parameters)
+        pulls = stiffness.ravel() * parameters
+        value = -said[rows, numbers].mean() + 0.5 * float(pulls @ parameters)
+        return float(value), ((np.exp(said) - target).T @ features / len(table)).ravel() + pulls
 
-    start = np.concatenate([np.eye(options).ravel(), np.zeros(options)])
-    found = _minimum("dirichlet", loss, start)
-    return Dirichlet(weights=found[:-options].reshape(options, options).tolist(), offsets=found[-options:].tolist())
+    def curvature(parameters: Array) -> Array:
+        said = np.exp(predicted(parameters))
+        own = np.einsum("cj,ca,cb->jab", said, features, features, optimize=True)
+        crossed = (said[:, :, None] * features[:, None, :]).reshape(len(table), -1)
+        return (block_diag(*own) - crossed.T @ crossed) / len(table) + np.diag(stiffness.ravel())
+
+    found = _minimum("dirichlet", loss, np.eye(options, options + 1).ravel(), hess=curvature).reshape(stiffness.shape)
+    return Dirichlet(weights=found[:, :-1].tolist(), offsets=found[:, -1].tolist())
 
 
 FITS: Mapping[str, Callable[[ArrayLike, ArrayLike], Temperature | Platt | Beta | Isotonic | Histogram]] = (
@@ -187,9 +198,21 @@ def _targets(right: Array) -> Array:
 
 
 def _minimum(name: str, loss: Callable[[Array], tuple[float, Array]], start: Array, **options: Any) -> Array:
-    tolerance = {"maxiter": 2000, "ftol": 1e-12, "gtol": 1e-8}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=tolerance, **options)
-    if not np.isfinite(found.x).all() or found.status == 1:
+    """Where a convex loss is least: by Newton's method in a trust region if `hess` is given, else by L-BFGS-B.
+
+    Raises `NotFitted` if the search ends elsewhere.
+    """
+    if "hess" in options:
+        found = minimize(
+            loss, start, jac=True, method="trust-exact", options={"maxiter": 500, "gtol": _FLAT}, **options
+        )
+        # Rounding may hide the last bit of progress, which is no failure where the loss is flat.
+        ended = found.success or np.linalg.norm(found.jac) < 100 * _FLAT
+    else:
+        tolerance = {"maxiter": 2000, "ftol": 1e-12, "gtol": _FLAT}
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options=tolerance, **options)
+        ended = found.status != 1
+    if not (ended and np.isfinite(found.x).all()):
         raise NotFitted(f"the {name} calibrator was not fitted: {found.message}; use temperature, which always is")
     return np.asarray(found.x, dtype=np.float64)
 

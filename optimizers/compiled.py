@@ -18,7 +18,7 @@ import dspy
 from pydantic import TypeAdapter, ValidationError
 
 from evals.run import write_json
-from programs import DebateProgram, InputError, make_program
+from programs import DebateProgram, InputError, make_program, vary
 from programs.nearest import set_nearest
 from programs.predictors import signature_of
 from programs.state import FORMAT, PredictorState, ProgramState, field_types, state_of
@@ -43,7 +43,9 @@ def load_program(folder: Path, program: DebateProgram | None = None) -> DebatePr
     """The program in `folder`, with the prompts and demonstrations that were saved.
 
     Args:
-        program: what to load into, for programs that are not in the catalogue; else a new one is made.
+        program: what to load into, for programs that are not in the catalogue, and for the models of its roles; if
+            it has other arguments than those that were saved, a new one like it is made. A new one of the catalogue if
+            None.
 
     Raises:
         InputError: if the folder holds no compiled program, was made by a newer format, or does not fit the program
@@ -63,7 +65,10 @@ def load_program(folder: Path, program: DebateProgram | None = None) -> DebatePr
         raise InputError(f"{path}: format {state.format} is not known to this version, which writes {FORMAT}")
     if isinstance(state.arguments.get("imitation"), str):
         raise InputError(f"{path}: arguments.imitation names a file; a compiled folder holds the library itself")
-    program = program or make_program(state.program, state.arguments)
+    if program is None:
+        program = make_program(state.program, state.arguments)
+    elif state_of(program).arguments != state.arguments:
+        program = vary(program, state.arguments)
     predictors = dict(program.named_predictors())
     _same(f"{path}: the roles of {state.program}", dict.fromkeys(predictors, ""), dict.fromkeys(state.predictors, ""))
     if unknown := sorted(set(state.nearest) - set(predictors)):

@@ -1,7 +1,7 @@
 """How the roles take turns."""
 
 from programs.base import DebateProgram
-from programs.catalogue import PROGRAMS, arguments_of, make_program, name_of, program_class
+from programs.catalogue import PROGRAMS, arguments_of, make_program, name_of, program_class, vary
 from programs.direct import Direct
 from programs.errors import DemurError, ImageError, InputError, RecordingError
 from programs.images import load_image
@@ -42,4 +42,5 @@ __all__ = [
     "name_of",
     "playing",
     "program_class",
+    "vary",
 ]

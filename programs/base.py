@@ -12,7 +12,8 @@ import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, Literal, TypeVar, get_args
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import dspy
 from pydantic import BaseModel, TypeAdapter
@@ -27,6 +28,7 @@ from programs.images import image_hash
 from programs.nearest import nearest_demos
 from programs.predictors import role_of, signature_of
 from programs.recording import TurnKey, current_session, input_hash
+from programs.search_space import SearchSpace
 from programs.transcript import Transcript, Turn, TurnFailed
 from programs.untrusted import mended, neutralise
 
@@ -50,6 +52,9 @@ class DebateProgram(dspy.Module):
     tasks: tuple[Task, ...] = ("visual",)
     """What it answers: `visual`, yes/no questions about an image (inputs `question` and `image`); `text`, questions
     alone (`question`); `vqa`, questions of any kind (`question`, `image` if there is one, and `choices`)."""
+
+    search_space: ClassVar[SearchSpace] = MappingProxyType({})
+    """The arguments that `compile --strategy search` may choose, and between which values."""
 
     async def debate(self, **inputs: Any) -> dspy.Prediction:
         """The protocol of the program: who speaks when, and what follows. Written by each program."""
@@ -266,6 +271,14 @@ class DebateProgram(dspy.Module):
         """The constructor arguments that this program was made with."""
         parameters = inspect.signature(type(self).__init__).parameters
         return {name: getattr(self, name) for name in parameters if name != "self"}
+
+    def hand_over(self, other: DebateProgram) -> None:
+        """Give a program of this class with other arguments what this one was given after it was made: models of
+        roles. A role that this one has not keeps what it has."""
+        ours = {role_of(name): predictor.lm for name, predictor in self.named_predictors()}
+        ours |= {name: predictor.lm for name, predictor in self.named_predictors()}
+        for name, predictor in other.named_predictors():
+            predictor.lm = ours.get(name, ours.get(role_of(name), predictor.lm))
 
     def reset_copy(self) -> DebateProgram:
         """A deep copy without demonstrations, as optimizers ask for; the roles keep their models, which dspy's own

@@ -65,7 +65,10 @@ def name_of(program: DebateProgram) -> str:
 
 def arguments_of(name: str) -> tuple[Argument, ...]:
     """The arguments of the program called `name`, in order."""
-    cls = program_class(name)
+    return _arguments(program_class(name))
+
+
+def _arguments(cls: type[DebateProgram]) -> tuple[Argument, ...]:
     hints = get_type_hints(cls.__init__)
     parameters = inspect.signature(cls.__init__).parameters.values()
     return tuple(Argument(p.name, hints[p.name], p.default) for p in parameters if p.name != "self")
@@ -77,14 +80,26 @@ def make_program(name: str, arguments: Mapping[str, Any] | None = None) -> Debat
     Raises:
         InputError: for an unknown name or argument, or a value that does not fit; the message lists what would.
     """
-    known = {argument.name: argument for argument in arguments_of(name)}
+    return _make(program_class(name), name, arguments or {})
+
+
+def vary(program: DebateProgram, changes: Mapping[str, Any]) -> DebateProgram:
+    """A new program like `program` with other arguments: with its models and what it searches, without its prompts and
+    demonstrations. Raises `InputError` as `make_program` does."""
+    varied = _make(type(program), name_of(program), program.arguments | dict(changes))
+    program.hand_over(varied)
+    return varied
+
+
+def _make(cls: type[DebateProgram], name: str, arguments: Mapping[str, Any]) -> DebateProgram:
+    known = {argument.name: argument for argument in _arguments(cls)}
     values = {}
-    for key, value in (arguments or {}).items():
+    for key, value in arguments.items():
         if key not in known:
             offered = ", ".join(known) or "none"
             raise InputError(f"{name} has no argument {key!r}; its arguments are: {offered}")
         values[key] = _read(name, known[key], value)
-    return program_class(name)(**values)
+    return cls(**values)
 
 
 def _read(program: str, argument: Argument, value: Any) -> Any:

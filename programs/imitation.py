@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from programs.errors import InputError
+from programs.nearest import likeness
 
 
 class Example(BaseModel):
@@ -60,17 +61,20 @@ class ImitationLibrary(BaseModel):
         return cls(examples=tuple(examples))
 
     def write(self, path: Path) -> None:
-        path.write_text(
+        """Write a JSONL file that `read` reads; whoever reads meanwhile sees the old or the new one, whole."""
+        part = path.with_name(path.name + ".part")
+        part.write_text(
             "".join(json.dumps(example.model_dump(), ensure_ascii=False) + "\n" for example in self.examples),
             encoding="utf-8",
         )
+        part.replace(path)
 
     @property
     def scenarios(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(example.scenario for example in self.examples))
 
     def choose(self, scenario: str | None, question: str, image: str | None) -> Example | None:
-        """The most alike example: of the same scenario if there is one, then by shared words of the question.
+        """The most alike example: of the same scenario if there is one, then by the likeness of the questions.
 
         Never one about the same picture or with the very same question; None if only such are left. Ties go to
         the earlier example.
@@ -80,12 +84,11 @@ class ImitationLibrary(BaseModel):
             for example in self.examples
             if (image is None or example.image != image) and example.question != question
         ]
-        words = set(question.lower().split())
-
-        def likeness(example: Example) -> tuple[bool, int]:
-            return example.scenario == scenario, len(words & set(example.question.lower().split()))
-
-        return max(allowed, key=likeness, default=None)
+        return max(
+            allowed,
+            key=lambda example: (example.scenario == scenario, likeness(question, example.question)),
+            default=None,
+        )
 
 
 def as_library(imitation: ImitationLibrary | str | Path | None) -> ImitationLibrary | None:

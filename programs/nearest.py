@@ -36,11 +36,20 @@ def nearest_demos(predictor: dspy.Predict, told: Mapping[str, Any]) -> dict[str,
     number = nearest_of(predictor)
     if number is None:
         return {}
-    asked, subject = _grams(_text(told)), _subject(told)
+    asked, subject = _text(told), _subject(told)
     others = [demo for demo in predictor.demos if _subject(demo) != subject]
-    likeness = [_cosine(asked, _grams(_text({name: demo.get(name) for name in told}))) for demo in others]
-    ranked = sorted(range(len(others)), key=lambda place: (-likeness[place], place))[:number]
+    alike = [likeness(asked, _text({name: demo.get(name) for name in told})) for demo in others]
+    ranked = sorted(range(len(others)), key=lambda place: (-alike[place], place))[:number]
     return {"demos": [others[place] for place in reversed(ranked)]}
+
+
+def likeness(first: str, second: str) -> float:
+    """How alike two texts are, in [0, 1]; 1 for the same text.
+
+    >>> round(likeness("Is there a cup?", "Is there a cap?"), 2), likeness("a cup", "A cup")
+    (0.77, 1.0)
+    """
+    return _cosine(grams(first), grams(second))
 
 
 def _subject(fields: Mapping[str, Any] | dspy.Example) -> str | None:
@@ -49,14 +58,16 @@ def _subject(fields: Mapping[str, Any] | dspy.Example) -> str | None:
 
 
 def _text(fields: Mapping[str, Any]) -> str:
-    return " ".join(value for value in fields.values() if isinstance(value, str)).casefold()
+    return " ".join(value for value in fields.values() if isinstance(value, str))
 
 
 @lru_cache(maxsize=4096)
-def _grams(text: str) -> Counter[str]:
+def grams(text: str) -> Counter[str]:
+    """How often each three letters stand in a text, upper and lower case alike."""
+    text = text.casefold()
     return Counter(text[place : place + 3] for place in range(max(1, len(text) - 2)))
 
 
 def _cosine(first: Counter[str], second: Counter[str]) -> float:
     product = sum(count * second[gram] for gram, count in first.items())
-    return product / math.sqrt(sum(c * c for c in first.values()) * sum(c * c for c in second.values()))
+    return min(1.0, product / math.sqrt(sum(c * c for c in first.values()) * sum(c * c for c in second.values())))

@@ -42,6 +42,12 @@ class SearchingProgram(DebateProgram):
         """Search with `retriever` from now on."""
         self.retriever = retriever
 
+    def hand_over(self, other: DebateProgram) -> None:
+        """As the base, and what is searched."""
+        super().hand_over(other)
+        if isinstance(other, SearchingProgram):
+            other.retriever = self.retriever
+
     async def search(self, *queries: str, round: int = 0, branch: str = "") -> list[Passage]:
         """The passages that the retriever finds for the queries: `top_k` for each, those of the first query first,
         none twice.

@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import dspy
 
 from programs.base import DebateProgram
+from programs.confidence import confidence_in
 from programs.errors import InputError
 from programs.images import crop, image_hash
 from programs.imitation import ImitationLibrary, as_library
 from programs.interpretation import interpret
 from programs.predictors import refuse_identical_samples
 from programs.propagation import propagate
+from programs.search_space import over, switch
 from programs.transcript import Turn
 from programs.visual_case import VisualCase, visual_case
 from signatures import (
@@ -57,10 +59,23 @@ class VisualDebate(DebateProgram):
         zoom: a debater who reconsiders, and the judge, also see the crop of the region in question.
         judge_order: `both` asks the judge in both orders of the sides; if it contradicts itself, its answer for
             debater A first stands and the result is `contested`.
+        threshold: the probability in [0, 1] of debater A's first answer, by its tokens, from which on it stands and
+            nothing is debated; None debates every question, and so does a model without such probabilities.
 
-    Calls: 2 for a consensus; 4 or more, up to 2 + rounds, when a debater is persuaded; one (or two) more for the
-    judge; one for the scenario where the imitation library holds several.
+    Calls: 1 for an answer that is sure enough; 2 for a consensus; 4 or more, up to 2 + rounds, when a debater is
+    persuaded; one (or two) more for the judge; one for the scenario where the imitation library holds several.
     """
+
+    search_space: ClassVar = {
+        "rounds": over("rounds", 0, 2, 3, 5),
+        "told": over("told", ("attributes", "everything"), ("attributes",), ("everything",), ("nothing",)),
+        "personas": switch("personas"),
+        "self_reflection": switch("self_reflection"),
+        "verify_consensus": switch("verify_consensus"),
+        "zoom": switch("zoom"),
+        "judge_order": over("judge_order", "once", "both"),
+        "threshold": over("threshold", None, 0.95, 0.9, 0.8, 0.65),
+    }
 
     def __init__(
         self,
@@ -72,6 +87,7 @@ class VisualDebate(DebateProgram):
         verify_consensus: bool = False,
         zoom: bool = False,
         judge_order: JudgeOrder = "once",
+        threshold: float | None = None,
     ) -> None:
         super().__init__()
         if rounds < 0:
@@ -80,9 +96,12 @@ class VisualDebate(DebateProgram):
             raise InputError(f"told takes one or more of {', '.join(TOLD)}, got {list(told)!r}")
         if judge_order not in ("once", "both"):
             raise InputError(f"judge_order is once or both, got {judge_order!r}")
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise InputError(f"threshold is a probability in [0, 1], or none; got {threshold}")
         self.rounds, self.told, self.personas = rounds, tuple(told), personas
         self.imitation, self.self_reflection = as_library(imitation), self_reflection
         self.verify_consensus, self.zoom, self.judge_order = verify_consensus, zoom, judge_order
+        self.threshold = threshold
 
         extra = {"example": self.imitation is not None, "crop": zoom}
         self.debater_a = Debater(CONSERVATIVE if personas else None, **extra)
@@ -98,7 +117,13 @@ class VisualDebate(DebateProgram):
         b = Side("debater_b", self.debater_b, sample=0 if self.personas else 1)
         shown = await self.choose_example(case)
 
-        await self.together(self.open(a, case, shown), self.open(b, case, shown))
+        if self.threshold is None:
+            await self.together(self.open(a, case, shown), self.open(b, case, shown))
+        else:
+            await self.open(a, case, shown)
+            if self.is_sure(a.turns[0]):
+                return self.conclude(a, b, "confident")
+            await self.open(b, case, shown)
         if a.answer == b.answer and not (self.verify_consensus and a.answer == "yes"):
             return self.conclude(a, b, "consensus")
         claimant, challenger = (a, b) if a.answer == "yes" else (b, a)
@@ -137,7 +162,18 @@ class VisualDebate(DebateProgram):
 
     async def open(self, side: Side, case: VisualCase, shown: dict[str, str]) -> None:
         """Round 0: answer without knowing the other's answer."""
-        side.turns.append(await self.turn(side.role, "open", side.debater.open, sample=side.sample, **shown, **case))
+        adaptive = self.threshold is not None
+        turn = await self.turn(
+            side.role, "open", side.debater.open, sample=side.sample, logprobs=adaptive, **shown, **case
+        )
+        side.turns.append(turn)
+
+    def is_sure(self, turn: Turn) -> bool:
+        """Whether the answer of a first turn needs no debate."""
+        if self.threshold is None or not turn.ok:
+            return False
+        sure = confidence_in(turn, "answer", "auto")
+        return sure is not None and sure.value >= self.threshold
 
     async def describe(self, side: Side, case: VisualCase) -> None:
         """Round 1: describe the claimed object. If this turn fails the debate goes on without a description."""

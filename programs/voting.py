@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import dspy
 
@@ -16,6 +17,7 @@ from programs.base import DebateProgram
 from programs.errors import InputError
 from programs.interpretation import interpret
 from programs.predictors import refuse_identical_samples
+from programs.search_space import over
 from programs.transcript import Turn, TurnFailed
 from programs.visual_case import visual_case
 from signatures import AnswerQuestion, ReasonThenAnswer, Verdict
@@ -29,6 +31,8 @@ class MajorityVote(DebateProgram):
     """
 
     signature: type[dspy.Signature] = AnswerQuestion
+
+    search_space: ClassVar = {"k": over("k", 1, 3, 5, 7, 9)}
 
     def __init__(self, k: int = 5) -> None:
         super().__init__()

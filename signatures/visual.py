@@ -120,3 +120,11 @@ class NameScenario(dspy.Signature):
     image: dspy.Image = dspy.InputField(desc="the image")
     scenarios: list[str] = dspy.InputField(desc="the scenarios to choose from")
     scenario: str = dspy.OutputField(desc="the one that fits best, exactly as written above")
+
+
+class NameDebate(dspy.Signature):
+    """Name the scenario that a debate about an image belongs to, as the place or the occasion, in one or two words."""
+
+    debate: str = dspy.InputField(desc="the debate, in short")
+    known: list[str] = dspy.InputField(desc="scenarios that other debates belong to; take one of these if it fits")
+    scenario: str = dspy.OutputField(desc="the name, in one or two words")

@@ -80,6 +80,8 @@ def compile(
     trials: Annotated[int, typer.Option(min=1, help="few-shot-optuna, mipro: combinations that are tried.")] = 24,
     steps: Annotated[int, typer.Option(min=1, help="simba: steps.")] = 4,
     rollouts: Annotated[int, typer.Option(min=1, help="gepa: times that the program may answer a case.")] = 600,
+    per_scenario: Annotated[int, typer.Option(min=1, help="imitation: condensed debates of a scenario.")] = 3,
+    library_tokens: Annotated[int, typer.Option(min=1, help="imitation: of all condensed debates together.")] = 6000,
     as_json: o.AsJson = False,
 ) -> None:
     """Tune PROGRAM on a benchmark, measure it before and after, and write the compiled program."""
@@ -119,6 +121,8 @@ def compile(
         trials=trials,
         steps=steps,
         rollouts=rollouts,
+        per_scenario=per_scenario,
+        library_tokens=library_tokens,
         concurrency=concurrency,
     )
     try:

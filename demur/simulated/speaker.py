@@ -111,13 +111,17 @@ def _worth(demonstration: Demonstration, truth: Truth) -> str:
 
 
 def _example_shift(example: str, scenario: str) -> float:
-    """The shift by an imitation example: what it names as its scenario, else the one that most of the things that it
-    names belong to."""
-    text = f" {example.lower()} "
-    if text.strip() in ("", "none"):
+    """The shift by an imitation example of this or of another scenario."""
+    if example.strip().lower() in ("", "none"):
         return 0.0
+    return law.EXAMPLE["same scenario" if scenario in scenarios_named(example) else "other scenario"]
+
+
+def scenarios_named(debate: str) -> list[str]:
+    """The scenarios that a condensed debate names, else those that most of the things that it names belong to."""
+    text = f" {debate.lower()} "
     named = [name for name in SCENARIOS if name in text]
     if not named:
         mentions = {name: sum(f" {thing}" in text for thing in things) for name, things in SCENARIOS.items()}
         named = [name for name in SCENARIOS if mentions[name] and mentions[name] == max(mentions.values())]
-    return law.EXAMPLE["same scenario" if scenario in named else "other scenario"]
+    return named

@@ -25,7 +25,7 @@ from demur.simulated.hearing import (
 )
 from demur.simulated.noise import choose, logit, shifted, uniform
 from demur.simulated.parse import Ask, Values
-from demur.simulated.speaker import Speaker
+from demur.simulated.speaker import Speaker, scenarios_named
 from demur.simulated.truth import Truth, truth_of, view_of
 from evals.scenes import SCENARIOS, SceneView, Thing
 from evals.scenes.things import Size
@@ -41,6 +41,8 @@ def answer_visual(ask: Ask, seed: int, sample: int) -> Answer | None:
     errors for a picture or a question that the model cannot deal with.
     """
     inputs = {field.name for field in ask.inputs}
+    if ask.wanted == {"scenario"} and "debate" in inputs:
+        return {"scenario": next(iter(scenarios_named(ask.given.texts.get("debate", ""))), "a room")}
     if "image" not in inputs:
         return None
     if ask.wanted == {"scenario"}:

@@ -49,6 +49,10 @@ class Settings:
     """simba: steps."""
     rollouts: int = 600
     """gepa: how often the program may be run on a case."""
+    per_scenario: int = 3
+    """imitation: condensed debates of each scenario."""
+    library_tokens: int = 6000
+    """imitation: of all condensed debates together; a request shows one of them."""
     concurrency: int = 16
 
 
@@ -154,15 +158,20 @@ def adopted(program: DebateProgram, tuned: dspy.Module) -> DebateProgram:
     """
     copied, theirs = blank(program), dict(tuned.named_predictors())
     for name, predictor in copied.named_predictors():
-        found, signature = signature_of(theirs[name]), signature_of(predictor)
-        predictor.signature = signature.with_instructions(found.instructions)
-        for field in signature.fields:
-            prefix = found.fields[field].json_schema_extra["prefix"]  # type: ignore[index, call-overload]
-            if prefix != signature.fields[field].json_schema_extra["prefix"]:  # type: ignore[index, call-overload]
-                predictor.signature = signature_of(predictor).with_updated_fields(field, prefix=prefix)  # type: ignore[arg-type]
+        take_prompt(predictor, theirs[name])
         predictor.demos = list(theirs[name].demos)
         set_nearest(predictor, nearest_of(theirs[name]))
     return copied
+
+
+def take_prompt(predictor: dspy.Predict, source: dspy.Predict) -> None:
+    """Give a predictor the instructions of another one, and its prefixes of the fields that both have."""
+    found, signature = signature_of(source), signature_of(predictor)
+    predictor.signature = signature.with_instructions(found.instructions)
+    for field in [name for name in signature.fields if name in found.fields]:
+        prefix = found.fields[field].json_schema_extra["prefix"]  # type: ignore[index, call-overload]
+        if prefix != signature.fields[field].json_schema_extra["prefix"]:  # type: ignore[index, call-overload]
+            predictor.signature = signature_of(predictor).with_updated_fields(field, prefix=prefix)  # type: ignore[arg-type]
 
 
 _NAME = "predictor"

@@ -9,6 +9,7 @@ from optimizers.strategies.base import Strategy, Tuning, blank, check_stopped, q
 from optimizers.strategies.few_shot import few_shot, few_shot_search, labeled
 from optimizers.strategies.few_shot_optuna import few_shot_optuna
 from optimizers.strategies.gepa import gepa
+from optimizers.strategies.imitation import imitation
 from optimizers.strategies.instructions import instructions, mipro
 from optimizers.strategies.knn import knn
 from optimizers.strategies.rules import rules
@@ -26,6 +27,7 @@ STRATEGIES: dict[str, Strategy] = {
     "gepa": gepa,
     "simba": simba,
     "rules": rules,
+    "imitation": imitation,
 }
 """Strategies by name."""
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import dspy
 
 from programs.alignvqa.merging import Merging, group_by_likeness, groups_said
 from programs.alignvqa.specialists import SPECIALISTS, Calibrate, Specialist
 from programs.alignvqa.stances import Opinion, Stance, different_answers, stances_of, unsettled
+from programs.base import DebateProgram
 from programs.confidence import ConfidenceFrom, confidence_in
 from programs.errors import InputError
+from programs.search_space import over, switch
 from programs.searching import SearchingProgram, documents
 from programs.transcript import Turn, TurnFailed
 from programs.vqa_case import VqaCase, chosen, vqa_case
@@ -51,6 +53,17 @@ class AlignVqa(SearchingProgram):
     """
 
     tasks = ("visual", "vqa", "text")
+
+    search_space: ClassVar = {
+        "specialists": over(
+            "specialists", ("cot",), ("cot", "self-ask"), ("cot", "self-ask", "genread"),
+            ("cot", "self-ask", "search", "genread"),
+        ),
+        "generalists": over("generalists", 0, 2, 4, 6),
+        "merging": over("merging", "judge", "none"),
+        "checking": switch("checking"),
+        "top_k": over("top_k", 3, 5, 8),
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -101,6 +114,13 @@ class AlignVqa(SearchingProgram):
             if role not in known:
                 raise InputError(f"there is no specialist {role!r} to calibrate; there are: {', '.join(known)}")
         self.calibrators = dict(calibrators)
+
+    def hand_over(self, other: DebateProgram) -> None:
+        """As the base, and the calibrators of the specialists that both have."""
+        super().hand_over(other)
+        if isinstance(other, AlignVqa):
+            both = {SPECIALISTS[name].role for name in other.specialists} & self.calibrators.keys()
+            other.use_calibrators({role: self.calibrators[role] for role in sorted(both)})
 
     async def debate(
         self, question: str, image: object = None, choices: Sequence[str] | None = None

@@ -12,7 +12,7 @@ Beyond the paper, what it names as left to do: a cheap check decides whether a q
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import dspy
 
@@ -25,6 +25,7 @@ from programs.rag.query_debate import QueryDebate, SettledSearch
 from programs.rag.response_debate import Informed, ResponseDebate, Settled, Uninformed
 from programs.rag.result import answered, text_case
 from programs.retrieval.base import Passage
+from programs.search_space import over, switch
 from programs.searching import SearchingProgram, documents
 from signatures import (
     AnswerFromDocuments,
@@ -65,6 +66,22 @@ class Drag(SearchingProgram):
     response debate. With `judge_order=both` a round has 4 instead of 3. `adaptive` costs 2 (agreement) or 1
     (confidence) more for a question that is debated, and these alone for one that is not.
     """
+
+    search_space: ClassVar = {
+        "top_k": over("top_k", 3, 5, 8),
+        "retrieval_debate": over("retrieval_debate", "document", "query", "both", "none"),
+        "response_debate": switch("response_debate"),
+        "max_query_debate_rounds": over("max_query_debate_rounds", 1, 2),
+        "max_answer_debate_rounds": over("max_answer_debate_rounds", 1, 2, 3),
+        "consensus_stop": switch("consensus_stop"),
+        "adaptive": (
+            {"adaptive": "off"},
+            {"adaptive": "agreement"},
+            *({"adaptive": "confidence", "threshold": threshold} for threshold in (0.7, 0.8, 0.9)),
+        ),
+        "judge_order": over("judge_order", "once", "both"),
+        "length_blind": switch("length_blind"),
+    }
 
     def __init__(
         self,

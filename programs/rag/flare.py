@@ -8,6 +8,7 @@ query, and the sentence is written again with what is found. A draft sees no doc
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import dspy
 
@@ -15,6 +16,7 @@ from programs.confidence import ConfidenceFrom, confidence_in, field_tokens, low
 from programs.errors import InputError
 from programs.rag.result import answered, text_case
 from programs.retrieval.base import Passage
+from programs.search_space import over
 from programs.searching import SearchingProgram, documents
 from programs.transcript import Turn
 from signatures import AnswerFromThoughts, WriteNextSentence
@@ -36,6 +38,12 @@ class Flare(SearchingProgram):
 
     Calls: 1 or 2 a sentence, and one more where the explanation has not come to an answer.
     """
+
+    search_space: ClassVar = {
+        "top_k": over("top_k", 3, 5, 8),
+        "max_sentences": over("max_sentences", 2, 4, 6),
+        "threshold": over("threshold", 0.4, 0.6, 0.8),
+    }
 
     def __init__(
         self, top_k: int = 5, max_sentences: int = 4, threshold: float = 0.6, confidence: ConfidenceFrom = "auto"

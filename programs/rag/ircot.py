@@ -7,10 +7,13 @@ always answers, from what was collected; here it does where the thoughts have no
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import dspy
 
 from programs.errors import InputError
 from programs.rag.result import answered, text_case
+from programs.search_space import over
 from programs.searching import SearchingProgram, documents
 from signatures import AnswerFromThoughts, ThinkOneStep
 
@@ -25,6 +28,8 @@ class IRCoT(SearchingProgram):
 
     Calls: 1 to max_steps, and one more where the thoughts have not come to an answer.
     """
+
+    search_space: ClassVar = {"top_k": over("top_k", 3, 5, 8), "max_steps": over("max_steps", 1, 2, 3, 5)}
 
     def __init__(self, top_k: int = 5, max_steps: int = 3, max_passages: int = 15) -> None:
         super().__init__(top_k)

@@ -6,10 +6,13 @@ Synergy", section 3: the query of each iteration is the question with the last g
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import dspy
 
 from programs.errors import InputError
 from programs.rag.result import answered, text_case
+from programs.search_space import over
 from programs.searching import SearchingProgram, documents
 from signatures import AnswerFromDocuments
 
@@ -21,6 +24,8 @@ class IterRetGen(SearchingProgram):
         top_k: how many passages a search brings up.
         iterations: how often it is searched and answered; the paper finds that the second brings most.
     """
+
+    search_space: ClassVar = {"top_k": over("top_k", 3, 5, 8), "iterations": over("iterations", 1, 2, 3)}
 
     def __init__(self, top_k: int = 5, iterations: int = 2) -> None:
         super().__init__(top_k)

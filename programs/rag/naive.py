@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import dspy
 
 from programs.base import DebateProgram
 from programs.rag.result import answered, text_case
+from programs.search_space import over
 from programs.searching import SearchingProgram, documents
 from signatures import AnswerFromDocuments, AnswerFromMemory
 
@@ -30,6 +33,8 @@ class NaiveRag(SearchingProgram):
     Args:
         top_k: how many passages a search brings up.
     """
+
+    search_space: ClassVar = {"top_k": over("top_k", 3, 5, 8)}
 
     def __init__(self, top_k: int = 5) -> None:
         super().__init__(top_k)

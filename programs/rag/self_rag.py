@@ -12,11 +12,13 @@ retrieved first wins.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import dspy
 
 from programs.rag.result import answered, text_case
 from programs.retrieval.base import Passage
+from programs.search_space import over
 from programs.searching import SearchingProgram, document, documents
 from programs.transcript import Turn, TurnFailed
 from signatures import AnswerFromDocuments, AnswerFromMemory, AssessAnswer, AssessRelevance, DecideRetrieval
@@ -36,6 +38,8 @@ class SelfRag(SearchingProgram):
     Calls: 2 where nothing is looked up; else 1 + top_k and 2 more for each relevant passage; 1 more, from memory,
     where no passage is relevant.
     """
+
+    search_space: ClassVar = {"top_k": over("top_k", 3, 5, 8)}
 
     def __init__(self, top_k: int = 5) -> None:
         super().__init__(top_k)

@@ -6,12 +6,15 @@ Source: Debate-Augmented RAG, table of results: two debaters with the same role 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import dspy
 
 from programs.errors import InputError
 from programs.rag.judging import JudgeOrder, Neutrality
 from programs.rag.response_debate import Informed, ResponseDebate
 from programs.rag.result import answered, text_case
+from programs.search_space import over, switch
 from programs.searching import SearchingProgram
 from signatures import JudgeAnswers
 
@@ -28,6 +31,13 @@ class TextDebate(SearchingProgram):
     Calls: 2 for a consensus; 3 a round at most (4 with `judge_order=both`). Needs a temperature above 0, or a model
     for each debater: equal prompts get equal answers else.
     """
+
+    search_space: ClassVar = {
+        "top_k": over("top_k", 3, 5, 8),
+        "rounds": over("rounds", 1, 2, 3),
+        "judge_order": over("judge_order", "once", "both"),
+        "length_blind": switch("length_blind"),
+    }
 
     def __init__(
         self, top_k: int = 5, rounds: int = 2, judge_order: JudgeOrder = "once", length_blind: bool = False

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
+from scipy.optimize import approx_fprime, check_grad
 from scipy.special import expit, logit, softmax
 
 from evals.calibration import Temperature, classwise_ece, ece, nll
@@ -13,6 +13,7 @@ from evals.calibration.maps import inside
 from optimizers import calibrators
 from optimizers.calibrators import (
     FITS,
+    NotFitted,
     fit_beta,
     fit_dirichlet,
     fit_histogram,
@@ -125,13 +126,15 @@ def test_a_heavy_penalty_leaves_only_the_diagonal() -> None:
 
 
 def test_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The gradients of both losses against differences of the losses, off the starting point."""
+    """The gradients of both losses, and the curvature, against differences, off the starting point."""
     checked = []
 
-    def check(name, loss, start, **options):
+    def check(name, loss, start, hess=None, **options):
         point = start + np.random.default_rng(6).normal(0, 0.2, size=len(start))
-        off = check_grad(lambda x: loss(x)[0], lambda x: loss(x)[1], point)
-        checked.append((name, off))
+        checked.append((name, check_grad(lambda x: loss(x)[0], lambda x: loss(x)[1], point)))
+        if hess is not None:
+            differences = approx_fprime(point, lambda x: loss(x)[1])
+            checked.append((f"{name} curvature", np.abs(hess(point) - differences).max()))
         return start
 
     monkeypatch.setattr(calibrators, "_minimum", check)
@@ -141,8 +144,28 @@ def test_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     there[:10, 2] = False
     said = softmax(np.where(there, generator.normal(size=(50, 3)), -np.inf), axis=1)
     fit_dirichlet(said, generator.integers(0, 2, 50), penalty=0.5, there=there)
-    assert [name for name, _ in checked] == ["beta", "dirichlet"]
+    assert [name for name, _ in checked] == ["beta", "dirichlet", "dirichlet curvature"]
     assert max(off for _, off in checked) < 1e-6
+
+
+def test_thirteen_options_of_which_a_question_can_rule_out_most() -> None:
+    """The probabilities are those of the answers, squared and scaled to sum to 1: half of each logarithm is right."""
+    generator = np.random.default_rng(8)
+    scores = generator.normal(size=(5000, 13)) - 12.0 * (generator.random((5000, 13)) < 0.6)
+    said = softmax(2 * scores, axis=1)
+    right = (softmax(scores, axis=1).cumsum(axis=1) < generator.random((5000, 1))).sum(axis=1).clip(max=12)
+    found = fit_dirichlet(said, right)
+    off = np.asarray(found.weights)[~np.eye(13, dtype=bool)]
+    # What is added to a whole column changes nothing.
+    assert np.diag(found.weights).mean() - off.mean() == pytest.approx(0.5, abs=0.05)
+    assert classwise_ece(found.of_options(said), right) < 0.5 * classwise_ece(said, right)
+
+
+def test_a_search_that_does_not_end_is_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrators, "_FLAT", 0.0)
+    generator = np.random.default_rng(9)
+    with pytest.raises(NotFitted, match="dirichlet calibrator was not fitted"):
+        fit_dirichlet(softmax(generator.normal(size=(100, 3)), axis=1), generator.integers(0, 3, 100))
 
 
 def test_one_option_is_none() -> None:

@@ -178,7 +178,8 @@ def test_the_program_that_is_given_stays_as_it_is_and_roles_keep_their_models(st
     for one in (program, tuned):
         models = {name: predictor.lm and predictor.lm.model for name, predictor in one.named_predictors()}
         assert {name for name, model in models.items() if model == "large"} == {"judge"}
-        assert {name for name, model in models.items() if model is None} == {
+        # `imitation` adds a role that chooses the example.
+        assert {name for name, model in models.items() if model is None} - {"scenario"} == {
             "debater_a.open", "debater_a.describe", "debater_a.reconsider",
         }  # fmt: skip
     # Every role was asked on its own model only, while it was tuned and after.

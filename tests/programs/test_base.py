@@ -284,7 +284,7 @@ def test_roles_and_arguments():
     }
     assert program.arguments == {
         "rounds": 2, "told": ("nothing",), "personas": True, "imitation": None, "self_reflection": True,
-        "verify_consensus": False, "zoom": False, "judge_order": "once",
+        "verify_consensus": False, "zoom": False, "judge_order": "once", "threshold": None,
     }  # fmt: skip
     assert [role_of_predictor(name) for name in ("judge", "debater_a.open", "agents[2].answer")] == [
         "judge", "debater_a", "agents",

@@ -13,10 +13,11 @@ BEACH = Example(scenario="beach", question="Is there a kite in the picture?", de
 LIBRARY = ImitationLibrary(examples=(KITCHEN, STREET, BEACH))
 
 
-def test_the_scenario_comes_first_then_shared_words_then_order():
-    assert LIBRARY.choose("kitchen", "Is there a dog in the picture?", None) == KITCHEN
-    assert LIBRARY.choose("office", "Is there a dog in the picture?", None) == STREET
-    assert LIBRARY.choose(None, "Kites?", None) == KITCHEN
+def test_the_scenario_comes_first_then_likeness_then_order():
+    assert LIBRARY.choose("kitchen", "Is there a doghouse in the image?", None) == KITCHEN
+    assert LIBRARY.choose("office", "Is there a doghouse in the image?", None) == STREET
+    assert LIBRARY.choose("office", "Are there kites?", None) == BEACH
+    assert LIBRARY.choose(None, "123", None) == KITCHEN
 
 
 def test_never_one_of_the_same_picture_or_question():
@@ -84,9 +85,9 @@ def test_a_failed_scenario_is_no_end_of_the_debate(picture):
 
     lm, _ = scripted_lm(answer)
     with dspy.context(lm=lm):
-        result = VisualDebate(imitation=LIBRARY)(question="Is there a dog in the picture?", image=picture)
+        result = VisualDebate(imitation=LIBRARY)(question="Is there a doghouse in the image?", image=picture)
     assert (result.answer, result.failure) == ("no", None)
-    assert result.transcript[1].inputs["example"] == STREET.debate, "then shared words choose"
+    assert result.transcript[1].inputs["example"] == STREET.debate, "then likeness chooses"
 
 
 def test_an_example_of_the_same_picture_is_not_shown(picture, other_picture):
