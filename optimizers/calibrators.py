@@ -166,7 +166,8 @@ def fit_dirichlet(
         said = np.exp(predicted(parameters))
         own = np.einsum("cj,ca,cb->jab", said, features, features, optimize=True)
         crossed = (said[:, :, None] * features[:, None, :]).reshape(len(table), -1)
-        return (block_diag(*own) - crossed.T @ crossed) / len(table) + np.diag(stiffness.ravel())
+        bent: Array = (np.asarray(block_diag(*own)) - crossed.T @ crossed) / len(table)
+        return bent + np.diag(stiffness.ravel())
 
     found = _minimum("dirichlet", loss, np.eye(options, options + 1).ravel(), hess=curvature).reshape(stiffness.shape)
     return Dirichlet(weights=found[:, :-1].tolist(), offsets=found[:, -1].tolist())

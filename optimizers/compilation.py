@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -16,10 +16,11 @@ from evals.paired import compare
 from evals.records import Record
 from evals.run import write_json
 from evals.runner import Budget, Progress
-from optimizers.compile import DEFAULTS, compile_program
+from optimizers.compile import DEFAULTS, NO_PROMPTS, compile_program
 from optimizers.compiled import load_program, save_program
 from optimizers.objective import Objective, shuffled_labels
 from optimizers.report import CompileReport, Control, Gain, Measured, write_report
+from optimizers.search.report import keep_search
 from optimizers.splits import check_disjoint
 from optimizers.strategies import Settings, steps_of
 from optimizers.training import TrainingData
@@ -53,6 +54,7 @@ def compile_to(
     metric: str | None = None,
     proposer: dspy.BaseLM | None = None,
     teacher: dspy.BaseLM | None = None,
+    prompts: Mapping[str, DebateProgram] = NO_PROMPTS,
     test: Sequence[Case] = (),
     measure_train: bool = False,
     control: Control | None = None,
@@ -65,7 +67,7 @@ def compile_to(
     The same call again continues a compile that was interrupted; what is tuned is not tuned again.
 
     Args:
-        strategy, metric, proposer, teacher: see `compile_program`.
+        strategy, metric, proposer, teacher, prompts: see `compile_program`.
         test: a part that is only measured, once tuning is done, before and after.
         measure_train: measure the training cases, too; what tuning saw says little about others.
         control: `labels` shuffles the training labels, to see what a compile gains that can learn nothing;
@@ -135,10 +137,11 @@ def compile_to(
         try:
             compiled = compile_program(
                 program, benchmark, strategy, learnt, seed=seed, settings=settings, metric=metric,
-                proposer=proposer, teacher=teacher, strange_feedback=control == "feedback",
+                proposer=proposer, teacher=teacher, prompts=prompts, strange_feedback=control == "feedback",
                 folder=folder / "search", compiling=compiling,
             )  # fmt: skip
             tuned = compiled.program
+            keep_search(folder / "search", folder)
             save_program(tuned, folder)
             shutil.rmtree(folder / "search", ignore_errors=True)
             known = known.model_copy(update={"usage": compiled.usage})

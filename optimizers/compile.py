@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import dspy
 from dspy.utils.exceptions import LMError
@@ -18,6 +19,7 @@ from programs import DebateProgram, InputError, Usage
 from programs.compiling import Compiling, ModelStopped
 
 DEFAULTS = Settings()
+NO_PROMPTS: Mapping[str, DebateProgram] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ def compile_program(
     metric: str | None = None,
     proposer: dspy.BaseLM | None = None,
     teacher: dspy.BaseLM | None = None,
+    prompts: Mapping[str, DebateProgram] = NO_PROMPTS,
     strange_feedback: bool = False,
     folder: Path | None = None,
     compiling: Compiling | None = None,
@@ -55,8 +58,9 @@ def compile_program(
         metric: what is optimised; see `Objective`.
         proposer: writes new prompts; `dspy.settings.lm` if None.
         teacher: plays roles that have no model of their own while demonstrations are made; as ever if None.
+        prompts: for `search`: name → compiled programs of the same kind, whose prompts roles may take.
         strange_feedback: a control: roles are told what the truth of other cases makes of their turns.
-        folder: where `gepa`, `few-shot-optuna` and sequences keep how far they are.
+        folder: where `gepa`, `few-shot-optuna`, `imitation`, `search` and sequences keep how far they are.
         compiling: counts what this costs, also if it is stopped, and may have a budget.
 
     Raises:
@@ -69,7 +73,7 @@ def compile_program(
     if not objective.cases:
         raise InputError("none of the training cases has a label to tune on")
     compiling = compiling or Compiling()
-    tuning = Tuning(objective, settings, seed, folder, proposer, teacher, strange_feedback)
+    tuning = Tuning(objective, settings, seed, folder, proposer, teacher, prompts, strange_feedback)
     with compiling.active():
         try:
             tuned = run_strategy(program, strategy, tuning)

@@ -11,7 +11,17 @@ from demur.pricing import check_priced
 from demur.setup import ModelOptions, SearchOptions, build_program, load_cases, questions_of
 from evals.benchmarks.base import Benchmark, Case
 from evals.runner import Budget
-from optimizers import STRATEGIES, Settings, TrainingData, compile_to, split_by_group, summary, trained_on
+from optimizers import (
+    STRATEGIES,
+    Settings,
+    TrainingData,
+    compile_to,
+    load_program,
+    split_by_group,
+    summary,
+    trained_on,
+)
+from optimizers.search import DEFAULT_PICK, PICKS, Pick, front_summary, read_search
 from programs import InputError
 from programs.compiling import BudgetSpent
 
@@ -81,6 +91,16 @@ def compile(
     steps: Annotated[int, typer.Option(min=1, help="simba: steps.")] = 4,
     rollouts: Annotated[int, typer.Option(min=1, help="gepa: times that the program may answer a case.")] = 600,
     per_scenario: Annotated[int, typer.Option(min=1, help="imitation: condensed debates of a scenario.")] = 3,
+    pick: Annotated[
+        str, typer.Option(metavar="RULE", help=f"search: which program of the front: {PICKS}.")
+    ] = DEFAULT_PICK,
+    prompts: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="search: compiled programs whose prompts roles may take.")
+    ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="search: FILE.log or sqlite:///FILE that several processes share."),
+    ] = None,
     library_tokens: Annotated[int, typer.Option(min=1, help="imitation: of all condensed debates together.")] = 6000,
     as_json: o.AsJson = False,
 ) -> None:
@@ -123,6 +143,8 @@ def compile(
         rollouts=rollouts,
         per_scenario=per_scenario,
         library_tokens=library_tokens,
+        pick=str(Pick.parse(pick)),
+        storage=storage,
         concurrency=concurrency,
     )
     try:
@@ -141,6 +163,7 @@ def compile(
                 metric=metric,
                 proposer=models.lm(proposer_model) if proposer_model else None,
                 teacher=models.lm(teacher_model) if teacher_model else None,
+                prompts={str(folder): load_program(folder) for folder in prompts or ()},
                 test=test_cases,
                 measure_train=measure_train,
                 control="labels" if control else "feedback" if strange_feedback else None,
@@ -168,6 +191,8 @@ def compile(
     held_out = f", {len(test_cases)} held out" if test_cases else ""
     out.print(f"{len(train_cases)} cases to tune on, {len(val_cases)} to measure on{held_out}")
     out.print(summary(done.report), markup=False)
+    if (found_by := read_search(path)) is not None:
+        out.print(front_summary(found_by), markup=False)
     out.print(f"compiled: {path}", markup=False)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -44,7 +44,7 @@ class Settings:
     """few-shot-search, rules: programs that are tried; mipro, few-shot-optuna: sets of demonstrations, and for mipro
     instructions, per role and stage; simba: programs that are tried per step."""
     trials: int = 24
-    """mipro, few-shot-optuna: combinations that are tried."""
+    """mipro, few-shot-optuna, search: combinations that are tried."""
     steps: int = 4
     """simba: steps."""
     rollouts: int = 600
@@ -53,6 +53,10 @@ class Settings:
     """imitation: condensed debates of each scenario."""
     library_tokens: int = 6000
     """imitation: of all condensed debates together; a request shows one of them."""
+    pick: str = "best"
+    """search: which program of the front is the compiled one; see `optimizers.search.Pick`."""
+    storage: str | None = None
+    """search: a journal file or a database URL that several processes share; None for a file in the folder."""
     concurrency: int = 16
 
 
@@ -69,6 +73,8 @@ class Tuning:
     """Writes new prompts; None for the model of the roles that have none of their own."""
     teacher: dspy.BaseLM | None = None
     """Plays roles without a model of their own while demonstrations are made; None for the same as ever."""
+    prompts: Mapping[str, DebateProgram] = field(default_factory=dict)
+    """search: name → compiled programs of the same kind, whose prompts and demonstrations roles may take."""
     strange_feedback: bool = False
     """A control: roles are told what the truth of another case makes of their turns. Scores stay as they are."""
 
@@ -168,10 +174,10 @@ def take_prompt(predictor: dspy.Predict, source: dspy.Predict) -> None:
     """Give a predictor the instructions of another one, and its prefixes of the fields that both have."""
     found, signature = signature_of(source), signature_of(predictor)
     predictor.signature = signature.with_instructions(found.instructions)
-    for field in [name for name in signature.fields if name in found.fields]:
-        prefix = found.fields[field].json_schema_extra["prefix"]  # type: ignore[index, call-overload]
-        if prefix != signature.fields[field].json_schema_extra["prefix"]:  # type: ignore[index, call-overload]
-            predictor.signature = signature_of(predictor).with_updated_fields(field, prefix=prefix)  # type: ignore[arg-type]
+    for name in [name for name in signature.fields if name in found.fields]:
+        prefix = found.fields[name].json_schema_extra["prefix"]  # type: ignore[index, call-overload]
+        if prefix != signature.fields[name].json_schema_extra["prefix"]:  # type: ignore[index, call-overload]
+            predictor.signature = signature_of(predictor).with_updated_fields(name, prefix=prefix)  # type: ignore[arg-type]
 
 
 _NAME = "predictor"

@@ -13,6 +13,7 @@ from optimizers.strategies.imitation import imitation
 from optimizers.strategies.instructions import instructions, mipro
 from optimizers.strategies.knn import knn
 from optimizers.strategies.rules import rules
+from optimizers.strategies.search import search
 from optimizers.strategies.simba import simba
 from programs import DebateProgram, InputError
 
@@ -28,6 +29,7 @@ STRATEGIES: dict[str, Strategy] = {
     "simba": simba,
     "rules": rules,
     "imitation": imitation,
+    "search": search,
 }
 """Strategies by name."""
 
